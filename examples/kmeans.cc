@@ -3,8 +3,8 @@
 //
 //   build/examples/kmeans --pipeline.input=points.txt --pipeline.into=centres --clusters=3 --launch=processes
 //
-// The points are in blocks, which keep their replicas from round to round. A round adds the points of each block in the
-// order of their numbers, and then the blocks, so that the centres have the same bits for any number of replicas.
+// The points are in blocks, which stay on disk, where every round reads them. A round adds the points of each block in
+// the order of their numbers, and then the blocks, so that the centres have the same bits for any number of replicas.
 
 #include <algorithm>
 #include <charconv>
@@ -31,10 +31,6 @@ using Vector = std::vector<double>;
 struct Point {
   std::uint64_t number = 0;
   Vector at{};
-};
-struct Block {
-  std::uint64_t number = 0;
-  std::vector<Vector> points{};
 };
 // A sum of the points of a cluster, or, when it has a block to go to, their mean.
 struct Centre {
@@ -65,16 +61,19 @@ double distance(const Vector& a, const Vector& b) {
 }
 
 // The sums of a block's points by cluster.
-void sums_of(const Block& block, const std::vector<Centre>& centres, lp::dataflow::Collector<Centre>& out) {
+void sums_of(std::uint64_t block, std::vector<Point> points, std::vector<Centre> centres,
+             lp::dataflow::Collector<Centre>& out) {
+  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.number < b.number; });
+  std::sort(centres.begin(), centres.end(), [](const Centre& a, const Centre& b) { return a.cluster < b.cluster; });
   std::vector<Centre> sums;
   for (const Centre& one : centres)
-    sums.push_back({.cluster = one.cluster, .block = block.number, .at = Vector(one.at.size()), .before = one.at});
-  for (const Vector& point : block.points) {
+    sums.push_back({.cluster = one.cluster, .block = block, .at = Vector(one.at.size()), .before = one.at});
+  for (const Point& point : points) {
     std::size_t nearest = 0;
     for (std::size_t i = 1; i < centres.size(); ++i) {
-      if (distance(point, centres[i].at) < distance(point, centres[nearest].at)) nearest = i;
+      if (distance(point.at, centres[i].at) < distance(point.at, centres[nearest].at)) nearest = i;
     }
-    add(sums[nearest].at, point);
+    add(sums[nearest].at, point.at);
     ++sums[nearest].count;
   }
   for (Centre& one : sums) out(std::move(one));
@@ -98,39 +97,25 @@ lp::Flow<Centre> means_of(const lp::Flow<Centre>& sums, std::uint64_t blocks, co
       });
 }
 
-lp::Flow<Centre> next_round(const lp::Flow<Block>& blocks, const lp::Flow<Centre>& centres, std::uint64_t count,
-                            std::uint32_t round) {
-  const std::string number = std::to_string(round);
-  const auto sums =
-      blocks.key_by([](const Block& one) { return one.number; }, {.name = "sums" + number})
-          .co_group<Centre>(centres.key_by([](const Centre& one) { return one.block; }),
-                            [](std::uint64_t, const std::vector<Block>& block, std::vector<Centre> all, auto& out) {
-                              std::sort(all.begin(), all.end(),
-                                        [](const Centre& a, const Centre& b) { return a.cluster < b.cluster; });
-                              for (const Block& one : block) sums_of(one, all, out);
-                            });
-  return means_of(sums, count, "means" + number);
-}
-
 lp::Program make_program(const Config& config) {
   lp::Pipeline pipeline;
   const std::uint64_t count = config.blocks;
   const auto points = lines_of(pipeline, config.pipeline).flat_map<Point>(point_of);
   const auto blocks =
-      points.key_by([count](const Point& one) { return one.number % count; }, {.name = "blocks"})
-          .group<Block>([](std::uint64_t number, lp::Records<Point>& records, auto& out) {
-            std::vector<Point> all;
-            for (const Point& one : records) all.push_back(one);
-            std::sort(all.begin(), all.end(), [](const Point& a, const Point& b) { return a.number < b.number; });
-            Block block{.number = number};
-            for (Point& one : all) block.points.push_back(std::move(one.at));
-            out(std::move(block));
-          });
+      points.key_by([count](const Point& one) { return one.number % count; }, {.name = "blocks"}).cache();
   lp::Flow<Centre> centres =
       means_of(points.filter([clusters = config.clusters](const Point& one) { return one.number < clusters; })
                    .map([](const Point& one) { return Centre{.cluster = one.number, .at = one.at, .count = 1}; }),
                count, "means0");
-  for (std::uint32_t round = 1; round <= config.rounds; ++round) centres = next_round(blocks, centres, count, round);
+  for (std::uint32_t round = 1; round <= config.rounds; ++round) {
+    const std::string number = std::to_string(round);
+    const auto sums =
+        blocks.co_group<Centre>(centres.key_by([](const Centre& one) { return one.block; }, {.name = "sums" + number}),
+                                [](std::uint64_t block, const auto& members, const auto& all, auto& out) {
+                                  sums_of(block, members, all, out);
+                                });
+    centres = means_of(sums, count, "means" + number);
+  }
   centres.filter([](const Centre& one) { return one.block == 0; })
       .write(config.pipeline.into, [](const Centre& one, lp::Output& out) {
         out.write(one.cluster);

@@ -3,14 +3,16 @@
 //
 //   build/examples/pagerank --pipeline.input=links.txt --pipeline.into=ranks --rounds=10 --launch=processes
 //
-// Each round is a stage; a page keeps its replica from round to round. The votes for a page are added in the order of
-// their pages, so that the ranks have the same bits for any number of replicas.
+// Each round is a stage. The links stay on disk, sorted by page, where every round reads them; votes alone go from
+// round to round. Those for a page are added in the order of their pages, so that the ranks have the same bits for any
+// number of replicas.
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "launchers/main.h"
@@ -30,7 +32,6 @@ struct Link {
 };
 struct Page {
   std::uint64_t number = 0;
-  double rank = 1;
   std::vector<std::uint64_t> links{};
 };
 struct Vote {
@@ -38,6 +39,8 @@ struct Vote {
   std::uint64_t from = 0;
   double share = 0;
 };
+
+using Rank = std::pair<std::uint64_t, double>;
 
 void links_of(std::string_view line, lp::dataflow::Collector<Link>& out) {
   Link link;
@@ -49,7 +52,20 @@ void links_of(std::string_view line, lp::dataflow::Collector<Link>& out) {
   out({.from = link.to, .out = false});
 }
 
-lp::Flow<Page> pages_of(const lp::Flow<std::string_view>& lines) {
+double rank_of(std::vector<Vote> votes) {
+  std::sort(votes.begin(), votes.end(), [](const Vote& a, const Vote& b) { return a.from < b.from; });
+  double sum = 0;
+  for (const Vote& vote : votes) sum += vote.share;
+  return 0.15 + 0.85 * sum;
+}
+
+void vote(const Page& page, double rank, lp::dataflow::Collector<Vote>& out) {
+  const double share = rank / static_cast<double>(page.links.size());
+  for (const std::uint64_t to : page.links) out({.to = to, .from = page.number, .share = share});
+}
+
+// All pages, on disk, by their numbers.
+lp::CachedFlow<std::uint64_t, Page> pages_of(const lp::Flow<std::string_view>& lines) {
   return lines.flat_map<Link>(links_of)
       .key_by([](const Link& link) { return link.from; }, {.name = "pages"})
       .group<Page>([](std::uint64_t number, lp::Records<Link>& links, auto& out) {
@@ -58,32 +74,30 @@ lp::Flow<Page> pages_of(const lp::Flow<std::string_view>& lines) {
           if (link.out) page.links.push_back(link.to);
         }
         out(std::move(page));
-      });
-}
-
-lp::Flow<Page> next_round(const lp::Flow<Page>& pages, std::uint32_t round) {
-  const auto votes = pages.flat_map<Vote>([](const Page& page, auto& out) {
-    for (const std::uint64_t to : page.links) {
-      out({.to = to, .from = page.number, .share = page.rank / static_cast<double>(page.links.size())});
-    }
-  });
-  return pages.key_by([](const Page& page) { return page.number; }, {.name = "round" + std::to_string(round)})
-      .co_group<Page>(votes.key_by([](const Vote& vote) { return vote.to; }),
-                      [](std::uint64_t, const std::vector<Page>& page, std::vector<Vote> all, auto& out) {
-                        std::sort(all.begin(), all.end(), [](const Vote& a, const Vote& b) { return a.from < b.from; });
-                        double sum = 0;
-                        for (const Vote& vote : all) sum += vote.share;
-                        Page next = page.at(0);
-                        next.rank = 0.15 + 0.85 * sum;
-                        out(std::move(next));
-                      });
+      })
+      .key_by([](const Page& page) { return page.number; }, {.name = "sorted"})
+      .cache();
 }
 
 lp::Program make_program(const Config& config) {
   lp::Pipeline pipeline;
-  lp::Flow<Page> pages = pages_of(lines_of(pipeline, config.pipeline));
-  for (std::uint32_t round = 1; round <= config.rounds; ++round) pages = next_round(pages, round);
-  pages.write(config.pipeline.into, [](const Page& page, lp::Output& out) { out.line(page.number, '\t', page.rank); });
+  const auto pages = pages_of(lines_of(pipeline, config.pipeline));
+  auto votes = pages.group<Vote>(
+      [](std::uint64_t, const std::vector<Page>& page, auto& out) { vote(page.at(0), 1, out); }, {.name = "round0"});
+  const auto votes_by_page = [&](std::uint32_t round) {
+    return votes.key_by([](const Vote& one) { return one.to; }, {.name = "round" + std::to_string(round)});
+  };
+  for (std::uint32_t round = 1; round < config.rounds; ++round) {
+    votes = pages.co_group<Vote>(votes_by_page(round),
+                                 [](std::uint64_t, const std::vector<Page>& page, const std::vector<Vote>& all,
+                                    auto& out) { vote(page.at(0), rank_of(all), out); });
+  }
+  pages
+      .co_group<Rank>(votes_by_page(config.rounds),
+                      [](std::uint64_t page, const std::vector<Page>&, const std::vector<Vote>& all, auto& out) {
+                        out({page, rank_of(all)});
+                      })
+      .write(config.pipeline.into, [](const Rank& one, lp::Output& out) { out.line(one.first, '\t', one.second); });
   lp::Program program("pagerank");
   add_pipeline(program, pipeline, options_of(config.pipeline));
   return program;

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "lp/base/error.h"
+#include "lp/base/text.h"
 
 namespace lp {
 
@@ -86,6 +87,16 @@ class KeyBytes {
   std::string_view bytes_{};
   std::array<char, 8> number_{};
 };
+
+// For people.
+template <Key K>
+std::string key_text(const K& key) {
+  if constexpr (TextKey<K>) {
+    return quote(key);
+  } else {
+    return std::to_string(key);
+  }
+}
 
 template <Key K>
 K key_of(std::string_view bytes) {

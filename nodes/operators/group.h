@@ -117,6 +117,18 @@ struct RecordBag {
   }
 };
 
+// Calls out(f(left, right)) for each pair.
+template <class F>
+struct EachPair {
+  F f;
+  template <class A, class B, class Out>
+  void operator()(const std::vector<A>& lefts, const std::vector<B>& rights, Out& out) const {
+    for (const A& left : lefts) {
+      for (const B& right : rights) out(f(left, right));
+    }
+  }
+};
+
 // A record of one of two flows that are joined.
 template <class A, class B>
 struct Either {

@@ -8,6 +8,7 @@
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/operators/by_key_bytes.h"
+#include "nodes/operators/state_budget.h"
 #include "nodes/stream/operator.h"
 
 namespace lp::dataflow {
@@ -16,15 +17,19 @@ namespace lp::dataflow {
 template <class K, class T, class State, class U, class KeyOf, class F>
 class KeyedState final : public Operator, public Consumer<T>, public Producer<U> {
  public:
-  KeyedState(KeyOf key_of, F f) : key_of_(std::move(key_of)), f_(std::move(f)) {}
+  KeyedState(const StageSite& site, KeyOf key_of, F f)
+      : key_of_(std::move(key_of)), f_(std::move(f)), budget_(site, "the states of keys") {}
 
   void take(std::span<const T> records) override {
     for (const T& one : records) {
       const K key = key_of_(one);
       const KeyBytes<K> bytes(key);
       auto at = states_.find(bytes.view());
-      if (at == states_.end()) at = states_.emplace(std::string(bytes.view()), State()).first;
+      const bool added = at == states_.end();
+      if (added) at = states_.emplace(std::string(bytes.view()), State()).first;
       f_(key, at->second, one, out_);
+      budget_.template changed<State>(one, added ? bytes_of_key(bytes.view()) + sizeof(State) : 0,
+                                      [this] { return size(); });
     }
     out_.flush();
   }
@@ -44,11 +49,19 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
       const std::string key(in.text());
       states_.insert_or_assign(key, read_record<State>(in));
     }
+    budget_.check(size());
   }
 
  private:
+  std::size_t size() const {
+    std::size_t bytes = 0;
+    for (const auto& [key, state] : states_) bytes += bytes_of_key(key) + bytes_of(state);
+    return bytes;
+  }
+
   KeyOf key_of_;
   F f_;
+  StateBudget budget_;
   ByKeyBytes<State> states_{};
   Collector<U> out_{*this};
 };

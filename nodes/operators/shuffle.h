@@ -20,9 +20,13 @@ class ByKey {
  public:
   explicit ByKey(F key_of) : key_of_(std::move(key_of)) {}
   template <class T>
-  std::uint32_t operator()(const T& record, std::uint32_t receivers) {
+  std::uint32_t operator()(const T& record, FrameOutput& output) {
     const auto& key = key_of_(record);
-    return replica_of_group(key_group(KeyBytes<std::decay_t<decltype(key)>>(key).view()), receivers);
+    const KeyBytes<std::decay_t<decltype(key)>> bytes(key);
+    if (output.samples()) [[unlikely]] {
+      output.keys().add(key_hash(bytes.view()), [&] { return key_text(key); });
+    }
+    return replica_of_group(key_group(bytes.view()), output.receivers());
   }
 
  private:
@@ -33,8 +37,8 @@ class ByKey {
 class InTurns {
  public:
   template <class T>
-  std::uint32_t operator()(const T&, std::uint32_t receivers) {
-    return next_ = next_ + 1 < receivers ? next_ + 1 : 0;
+  std::uint32_t operator()(const T&, const FrameOutput& output) {
+    return next_ = next_ + 1 < output.receivers() ? next_ + 1 : 0;
   }
 
  private:
@@ -46,29 +50,13 @@ class ShuffleWriter final : public Operator, public Consumer<T> {
  public:
   ShuffleWriter(FrameOutput& output, Route route) : output_(output), route_(std::move(route)) {}
   void take(std::span<const T> records) override {
-    for (const T& one : records) output_.write(route_(one, output_.receivers()), one);
+    for (const T& one : records) output_.write(route_(one, output_), one);
   }
   void mark(const Mark& mark) override { output_.mark(mark); }
 
  private:
   FrameOutput& output_;
   Route route_;
-};
-
-// Every record goes to all receivers.
-template <class T>
-class Broadcast final : public Operator, public Consumer<T> {
- public:
-  explicit Broadcast(FrameOutput& output) : output_(output) {}
-  void take(std::span<const T> records) override {
-    for (std::uint32_t receiver = 0; receiver < output_.receivers(); ++receiver) {
-      for (const T& one : records) output_.write(receiver, one);
-    }
-  }
-  void mark(const Mark& mark) override { output_.mark(mark); }
-
- private:
-  FrameOutput& output_;
 };
 
 template <class T>

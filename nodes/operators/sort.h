@@ -15,6 +15,7 @@
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/operators/at_end.h"
 #include "nodes/operators/sorted_ranges.h"
+#include "nodes/stream/frame_output.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/stage_plan.h"
 
@@ -69,6 +70,22 @@ class SortIntoRuns final : public AtEnd<T, RangedRun, SortedRanges> {
 
   KeyOf key_of_;
   RecordWriter bytes_{};
+};
+
+// Hands the runs to all receivers.
+class GiveRuns final : public Operator, public Consumer<RangedRun> {
+ public:
+  explicit GiveRuns(FrameOutput& output) : output_(output) {}
+  void take(std::span<const RangedRun> runs) override {
+    for (const RangedRun& one : runs) {
+      for (std::uint32_t receiver = 0; receiver < output_.receivers(); ++receiver) output_.put(receiver, one);
+      for (const Segment& block : one.run.segments) output_.passed(block.pairs, block.bytes);
+    }
+  }
+  void mark(const Mark& mark) override { output_.mark(mark); }
+
+ private:
+  FrameOutput& output_;
 };
 
 // The records of the runs, in the order of their keys.

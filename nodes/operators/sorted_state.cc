@@ -30,10 +30,23 @@ void SortedState::save(OperatorState& out) const {
 
 void SortedState::load(const StatePiece& piece) {
   RecordBytes in(piece.bytes);
-  runs_.push_back(read_record<SortedRun>(in));
+  auto run = read_record<SortedRun>(in);
+  const auto same = [&](const SortedRun& one) { return one.path == run.path; };  // from another replica
+  if (std::none_of(runs_.begin(), runs_.end(), same)) runs_.push_back(std::move(run));
 }
 
-Groups SortedState::groups() {
+Groups SortedState::groups() { return Groups(merge()); }
+
+SortedRun SortedState::merged() {
+  Merge all = merge();
+  RunWriter run(site_.new_file(), 1);
+  for (Pair pair; all.next(pair);) {
+    if (owns(pair.key)) run.add(0, pair);
+  }
+  return run.finish();
+}
+
+Merge SortedState::merge() {
   spill();
   output_.reset();  // its memory is for the blocks of the merge
   std::vector<MergeInput> inputs;
@@ -44,8 +57,8 @@ Groups SortedState::groups() {
         {.bytes = bytes, .open = [run = std::move(run)] { return file_segment(run.path, run.segments[0]); }});
   }
   runs_.clear();
-  return Groups(merge_within(std::move(inputs), static_cast<std::size_t>(site_.options.memory),
-                             [this] { return site_.new_file(); }));
+  return merge_within(std::move(inputs), static_cast<std::size_t>(site_.options.memory),
+                      [this] { return site_.new_file(); });
 }
 
 }  // namespace lp::dataflow

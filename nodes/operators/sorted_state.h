@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "nodes/dataflow/groups.h"
@@ -27,9 +28,15 @@ class SortedState {
   // All pairs, by key; those of other replicas' key groups, which may be among them after a change of their number, are
   // to be left out. Nothing can be added afterwards.
   Groups groups();
+  // The same as one sorted run, without pairs of other replicas' keys.
+  SortedRun merged();
+  // Takes a run that another operator has made.
+  void add(SortedRun run) { runs_.push_back(std::move(run)); }
   bool owns(std::string_view key) const { return site_.owns(key_group(key)); }
 
  private:
+  Merge merge();
+
   StageSite& site_;
   std::optional<MapOutput> output_{};
   std::vector<SortedRun> runs_{};

@@ -17,6 +17,7 @@
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/operators/by_key_bytes.h"
 #include "nodes/operators/late_events.h"
+#include "nodes/operators/state_budget.h"
 #include "nodes/operators/windows.h"
 #include "nodes/stream/operator.h"
 
@@ -67,14 +68,19 @@ class WindowBase : public Operator,
   }
 
  protected:
-  explicit WindowBase(F f) : f_(std::move(f)) {}
+  WindowBase(const StageSite& site, F f) : f_(std::move(f)), budget_(site, "the windows") {}
   // Returns false when all windows of the event are gone.
   virtual bool add(std::string_view key, const T& record, EventTime time) = 0;
   virtual void fire(EventTime before) = 0;  // those that have ended since the watermark was `before`
   virtual void forget() = 0;                // those past their lateness
+  virtual std::size_t size() const = 0;     // bytes of all windows
 
   bool over(const Window& window) const { return window.end <= watermark_; }
   bool gone(const Window& window) const { return over(window) && window.end <= watermark_ - f_.lateness; }
+  // The record has changed a sum, and made so many bytes of new entries.
+  void grow(const T& record, std::size_t more) {
+    budget_.template changed<Sum>(record, more, [this] { return size(); });
+  }
   // `key` stays where it is until the results are flushed.
   void result(std::string_view key, const Window& window, const Sum& sum) { results_({key_of<K>(key), window, sum}); }
   void save_watermark(OperatorState& out) const {
@@ -84,14 +90,18 @@ class WindowBase : public Operator,
   }
   bool load_watermark(const StatePiece& piece) {
     if (piece.group != kEveryReplica) return false;
-    watermark_ = std::max(watermark_, RecordBytes(piece.bytes).number<EventTime>());
+    // Replicas of which each has its own senders' times go on from the least of them.
+    const auto watermark = RecordBytes(piece.bytes).number<EventTime>();
+    watermark_ = std::exchange(loaded_, true) ? std::min(watermark_, watermark) : watermark;
     return true;
   }
 
   F f_;
+  StateBudget budget_;
   EventTime watermark_ = kNoTime;
 
  private:
+  bool loaded_ = false;  // a watermark
   Collector<Windowed<K, Sum>> results_{*this};
   std::vector<T> late_{};
 };
@@ -102,7 +112,7 @@ class FixedWindows final : public WindowBase<F> {
  public:
   using typename WindowBase<F>::T;
   using typename WindowBase<F>::Sum;
-  explicit FixedWindows(F f) : WindowBase<F>(std::move(f)) {}
+  FixedWindows(const StageSite& site, F f) : WindowBase<F>(site, std::move(f)) {}
 
   void save(OperatorState& out) const override {
     this->save_watermark(out);
@@ -124,6 +134,7 @@ class FixedWindows final : public WindowBase<F> {
       const std::string key(in.text());
       windows_[window].insert_or_assign(key, read_record<Sum>(in));
     }
+    this->budget_.check(size());
   }
 
  private:
@@ -136,11 +147,20 @@ class FixedWindows final : public WindowBase<F> {
       in_one = true;
       Keys& keys = keys_of(window);
       auto at = keys.find(key);
-      if (at == keys.end()) at = keys.emplace(std::string(key), Sum()).first;
+      const bool added = at == keys.end();
+      if (added) at = keys.emplace(std::string(key), Sum()).first;
       this->f_.add(at->second, record);
+      this->grow(record, added ? bytes_of_key(key) + sizeof(Sum) : 0);
       if (this->over(window)) this->result(at->first, window, at->second);
     });
     return in_one;
+  }
+  std::size_t size() const override {
+    std::size_t bytes = 0;
+    for (const auto& [window, keys] : windows_) {
+      for (const auto& [key, sum] : keys) bytes += bytes_of_key(key) + bytes_of(sum);
+    }
+    return bytes;
   }
   Keys& keys_of(const Window& window) {
     if (last_ == nullptr || last_window_ != window) {
@@ -172,7 +192,7 @@ class SessionWindows final : public WindowBase<F> {
  public:
   using typename WindowBase<F>::T;
   using typename WindowBase<F>::Sum;
-  explicit SessionWindows(F f) : WindowBase<F>(std::move(f)) {}
+  SessionWindows(const StageSite& site, F f) : WindowBase<F>(site, std::move(f)) {}
 
   void save(OperatorState& out) const override {
     this->save_watermark(out);
@@ -195,6 +215,7 @@ class SessionWindows final : public WindowBase<F> {
       at->second.push_back({window, read_record<Sum>(in)});
       ends_.emplace(window.end, at->first);
     }
+    this->budget_.check(size());
   }
 
  private:
@@ -232,7 +253,16 @@ class SessionWindows final : public WindowBase<F> {
     ends_.emplace(session.window.end, at->first);
     if (this->over(session.window)) this->result(at->first, session.window, session.sum);
     at->second.push_back(std::move(session));
+    this->grow(record, 2 * bytes_of_key(key) + sizeof(Session));  // with its end
     return true;
+  }
+  std::size_t size() const override {
+    std::size_t bytes = 0;
+    for (const auto& [key, sessions] : keys_) {
+      for (const Session& one : sessions) bytes += bytes_of_key(key) + sizeof(Window) + bytes_of(one.sum);
+    }
+    for (const auto& one : ends_) bytes += bytes_of_key(one.second) + sizeof(one.first);
+    return bytes;
   }
   void fire(EventTime before) override {
     for (auto end = ends_.lower_bound({before + 1, std::string()});

@@ -20,10 +20,10 @@ struct Window {
 
 class Windows {
  public:
-  enum class Kind : std::uint8_t { sliding, session };
+  enum class Kind : std::uint8_t { tumbling, sliding, session };
 
   // Windows of one size that follow one another: they begin at multiples of it, and `offset` later.
-  static Windows tumbling(Duration size, Duration offset = {}) { return {Kind::sliding, size, size, offset}; }
+  static Windows tumbling(Duration size, Duration offset = {}) { return {Kind::tumbling, size, size, offset}; }
   // Windows of one size that begin every so often.
   static Windows sliding(Duration size, Duration every, Duration offset = {}) {
     return {Kind::sliding, size, every, offset};
@@ -65,6 +65,10 @@ struct WindowOptions {
   // A window is kept for so long after its end, and fires again for each late event. Later ones go to the late
   // events.
   Duration lateness{};
+  // In tumbling windows, for sums whose bytes can be copied: the replicas that have the events add them up, and send
+  // the sums. Then it does not matter when many events have the same key; without, they all go to one replica. It costs
+  // more than it saves when nearly every event of a window has a key of its own.
+  bool combine = false;
 };
 
 // The result of a key's window.

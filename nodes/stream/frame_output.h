@@ -12,6 +12,7 @@
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
 #include "nodes/dataflow/record_codec.h"
+#include "nodes/stream/edge_counts.h"
 #include "nodes/stream/frame.h"
 
 namespace lp {
@@ -25,11 +26,17 @@ class FrameOutput {
   static constexpr std::size_t kFrameBytes = std::size_t{1} << 16;
   static constexpr std::size_t kFramesAhead = 8;
 
-  FrameOutput(Clients<StageNode> to, std::uint32_t input, std::uint32_t sender, std::uint32_t life);
+  FrameOutput(Clients<StageNode> to, std::uint32_t input, std::uint32_t sender, std::uint32_t life, EdgeCounts counts);
 
   std::uint32_t receivers() const { return static_cast<std::uint32_t>(ways_.size()); }
   template <class T>
   void write(std::uint32_t receiver, const T& record) {
+    ++counts_.records;
+    put(receiver, record);
+  }
+  // Writes it without counting it, when it stands for others: see passed().
+  template <class T>
+  void put(std::uint32_t receiver, const T& record) {
     Way& way = ways_[receiver];
     write_record(way.records, record);
     if (way.records.size() >= kFrameBytes) [[unlikely]] {
@@ -38,6 +45,19 @@ class FrameOutput {
   }
   // Sends all records that wait, and then the mark, to every receiver.
   void mark(const Mark& mark);
+
+  // Records that take another way to the stage.
+  void passed(std::uint64_t records, std::uint64_t bytes) {
+    counts_.records += records;
+    counts_.bytes += bytes;
+  }
+  // Whether the key of the next record is to be added to keys(): one in 64, at irregular distances.
+  bool samples() { return --until_sample_ == 0; }
+  HeavyKeys& keys();
+
+  // All that was sent, with what an earlier incarnation had sent when it was saved.
+  const EdgeCounts& counts() const { return counts_; }
+  void add(const EdgeCounts& before) { counts_.add(before); }
 
  private:
   struct Way {
@@ -52,6 +72,9 @@ class FrameOutput {
   const std::uint32_t sender_;
   const std::uint32_t life_;
   std::vector<Way> ways_;
+  EdgeCounts counts_;
+  std::uint64_t random_ = 0;
+  std::uint32_t until_sample_ = 1;
 };
 
 }  // namespace dataflow

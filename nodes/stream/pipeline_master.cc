@@ -1,5 +1,6 @@
 #include "nodes/stream/pipeline_master.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -8,6 +9,24 @@
 #include "lp/checkpoint/cut.h"
 
 namespace lp {
+
+using dataflow::EdgeCounts;
+
+namespace {
+
+void add_to(std::vector<EdgeCounts>& edges, const std::vector<EdgeCounts>& more) {
+  for (const EdgeCounts& one : more) {
+    const auto same = [&](const EdgeCounts& edge) { return edge.from == one.from && edge.to == one.to; };
+    const auto at = std::find_if(edges.begin(), edges.end(), same);
+    if (at == edges.end()) {
+      edges.push_back(one);
+    } else {
+      at->add(one);
+    }
+  }
+}
+
+}  // namespace
 
 PipelineMaster::PipelineMaster(Context& node, std::vector<Clients<StageNode>> stages, PipelineOptions options)
     : context_(node), stages_(std::move(stages)), options_(std::move(options)), begun_(now()) {
@@ -39,14 +58,16 @@ bool PipelineMaster::checkpoint() {
   for (const Clients<StageNode>& stage : stages_) stage.all<&StageNode::begin_cut>(cut);
   context_.checkpoint(cut);
   if (!context_.wait_for_cut(cut)) return false;
-  std::vector<Future<void>> visible;
+  std::vector<Future<std::vector<EdgeCounts>>> visible;
   for (const Clients<StageNode>& stage : stages_) {
     for (const Client<StageNode>& one : stage) visible.push_back(one.async<&StageNode::commit>(cut));
   }
-  for (Future<void>& one : visible) one.get();
+  std::vector<EdgeCounts> edges;
+  for (auto& one : visible) add_to(edges, one.get());
   context_.report({.step = cut});
   const std::lock_guard lock(mutex_);
   complete_ = cut;
+  edges_ = std::move(edges);
   return true;
 }
 
@@ -65,7 +86,12 @@ bool PipelineMaster::all_ended() const {
 
 PipelineResult PipelineMaster::result() const {
   const std::lock_guard lock(mutex_);
-  return {.checkpoints = complete_, .seconds = to_seconds(now() - begun_)};
+  PipelineResult out{.checkpoints = complete_, .seconds = to_seconds(now() - begun_)};
+  for (const EdgeCounts& one : edges_) {
+    out.edges.push_back({one.from, one.to, one.records, one.bytes});
+    if (out.skew.empty()) out.skew = dataflow::skew_of(one);
+  }
+  return out;
 }
 
 void PipelineMaster::save(Checkpoint& out) const { out.put("cut", cut_); }

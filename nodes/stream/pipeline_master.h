@@ -20,9 +20,19 @@
 
 namespace lp {
 
+struct PipelineEdge {
+  std::string from{};  // stages
+  std::string to{};
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct PipelineResult {
   std::uint64_t checkpoints = 0;  // complete ones
   double seconds = 0;             // since the master's last start
+  // All that the stages had sent to one another at the last complete checkpoint, whatever was killed.
+  std::vector<PipelineEdge> edges{};
+  std::string skew{};  // names a key that has about half of all records between two stages, or more
 };
 
 class PipelineMaster {
@@ -55,6 +65,7 @@ class PipelineMaster {
   std::set<std::string> ended_{};  // nodes
   std::uint64_t cut_ = 0;
   std::uint64_t complete_ = 0;
+  std::vector<dataflow::EdgeCounts> edges_{};
 };
 
 }  // namespace lp

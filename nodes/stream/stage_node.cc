@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <utility>
 
 #include "lp/base/error.h"
 #include "lp/checkpoint/cut.h"
+#include "lp/program/sent_values.h"
 #include "nodes/stream/pipeline_master.h"
 
 namespace lp {
 
+using dataflow::EdgeCounts;
 using dataflow::Frame;
 using dataflow::Mark;
 using dataflow::MarkKind;
@@ -40,7 +43,8 @@ StageNode::StageNode(Context& node, Client<PipelineMaster> master, dataflow::Sta
       channels_(plan_.senders, signal_) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     site_.outputs.push_back(std::make_unique<dataflow::FrameOutput>(std::move(outputs[i]), plan_.outputs[i].input,
-                                                                    site_.replica, node.incarnation()));
+                                                                    site_.replica, node.incarnation(),
+                                                                    EdgeCounts{plan_.name, plan_.outputs[i].name}));
   }
 }
 
@@ -54,8 +58,8 @@ void StageNode::begin_cut(std::uint64_t number) {
   signal_.set();
 }
 
-Future<void> StageNode::commit(std::uint64_t number) {
-  Future<void> done;
+Future<std::vector<EdgeCounts>> StageNode::commit(std::uint64_t number) {
+  Future<std::vector<EdgeCounts>> done;
   {
     const std::lock_guard lock(mutex_);
     done = commits_.emplace_back(Commit{.number = number}).done.future();
@@ -109,8 +113,9 @@ bool StageNode::commands() {
   }
   for (Commit& one : commits) {
     for (const auto& each : operators_) each->commit(one.number);
-    one.done.set_value();
+    one.done.set_value(sent());
   }
+  if (!commits.empty()) report_progress();
   if (asked <= cut_ || (source_ == nullptr && !ended_)) return !commits.empty();
   take_cut(asked);
   return true;
@@ -171,11 +176,28 @@ void StageNode::end() {
   master_.call<&PipelineMaster::ended>(context_.name());
 }
 
+std::vector<EdgeCounts> StageNode::sent() const {
+  std::vector<EdgeCounts> out;
+  for (const auto& one : site_.outputs) out.push_back(one->counts());
+  return out;
+}
+
+void StageNode::report_progress() const {
+  std::map<std::string, double> values;
+  for (const auto& one : site_.outputs) {
+    const EdgeCounts& counts = one->counts();
+    values[records_to(counts.to)] += static_cast<double>(counts.records);
+    values[bytes_to(counts.to)] += static_cast<double>(counts.bytes);
+  }
+  context_.report({.step = cut_, .values = {values.begin(), values.end()}});
+}
+
 void StageNode::save(Checkpoint& out) const {
   out.put("cut", cut_);
   out.put("ended", ended_);
   out.put("watermark", watermark_);
   out.put("ends", channels_.ends());
+  out.put("sent", sent());
   for (std::size_t i = 0; i < operators_.size(); ++i) {
     OperatorState state;
     operators_[i]->save(state);
@@ -191,6 +213,7 @@ void StageNode::restore() {
     watermark_ = restored_->get<EventTime>("watermark");
     ended_ = restored_->get<bool>("ended");
     channels_.set_ends(restored_->get<std::vector<std::uint8_t>>("ends"));
+    add_sent(*restored_);
     for (std::size_t i = 0; i < operators_.size(); ++i) {
       if (!restored_->has(entry(i))) continue;
       for (const StatePiece& piece : restored_->get<OperatorState>(entry(i))) operators_[i]->load(piece);
@@ -200,6 +223,11 @@ void StageNode::restore() {
   } else if (!options_.from.empty()) {
     rescale();
   }
+}
+
+void StageNode::add_sent(const Checkpoint& in) {
+  const auto before = in.get<std::vector<EdgeCounts>>("sent");
+  for (std::size_t i = 0; i < std::min(before.size(), site_.outputs.size()); ++i) site_.outputs[i]->add(before[i]);
 }
 
 // Takes this replica's part of the state of all replicas in the last checkpoint of another run.
@@ -214,6 +242,7 @@ void StageNode::rescale() {
     if (std::none_of(cut->members.begin(), cut->members.end(), same)) break;
     const Checkpoint in = read_cut_file(cut->directory, node);
     watermark_ = std::max(watermark_, in.get<EventTime>("watermark"));
+    if (replica % plan_.replicas == site_.replica) add_sent(in);
     for (std::size_t i = 0; i < operators_.size(); ++i) {
       if (!in.has(entry(i))) continue;
       for (const StatePiece& piece : in.get<OperatorState>(entry(i))) {

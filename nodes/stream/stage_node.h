@@ -53,8 +53,9 @@ class StageNode {
   Future<void> push(dataflow::Frame frame);
   // Asks for the cut of this number. A source puts its barrier among the records.
   void begin_cut(std::uint64_t number);
-  // The cut is complete, so its results may become visible. The future is ready when it is.
-  Future<void> commit(std::uint64_t number);
+  // The cut is complete, so its results may become visible. The future is ready when they are, with all that the
+  // replica has sent to other stages.
+  Future<std::vector<dataflow::EdgeCounts>> commit(std::uint64_t number);
 
   using Remote = Methods<deadline<immediate<&StageNode::push>, kLongestWait>, immediate<&StageNode::begin_cut>,
                          deadline<immediate<&StageNode::commit>, kLongestWait>>;
@@ -65,7 +66,7 @@ class StageNode {
  private:
   struct Commit {
     std::uint64_t number = 0;
-    Promise<void> done{};
+    Promise<std::vector<dataflow::EdgeCounts>> done{};
   };
 
   void make_operators();
@@ -79,6 +80,9 @@ class StageNode {
   void advance_watermark();
   void take_cut(std::uint64_t number);
   void end();
+  std::vector<dataflow::EdgeCounts> sent() const;
+  void add_sent(const Checkpoint& in);
+  void report_progress() const;
 
   Context& context_;
   const Client<PipelineMaster> master_;

@@ -50,6 +50,7 @@ struct StagePlan {
   struct Output {
     std::size_t stage = 0;
     std::uint32_t input = 0;  // its number at that stage
+    std::string name{};       // its name
   };
   std::vector<Output> outputs{};
 };

@@ -102,7 +102,7 @@ class Flow {
     const dataflow::Tail head = dataflow::shuffle<RangedRun>(
         *graph_, runs.tails(), stage,
         [](dataflow::StageSite&, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
-          return std::make_unique<dataflow::Broadcast<RangedRun>>(output);
+          return std::make_unique<dataflow::GiveRuns>(output);
         },
         [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<RangedRun>>(); });
     return Flow(graph_, {dataflow::append<RangedRun>(*graph_, head, [](dataflow::StageSite& site) {
@@ -129,19 +129,18 @@ class Flow {
   }
 
   // For the operators of this folder.
-  Flow(std::shared_ptr<dataflow::PipelineGraph> graph, std::vector<dataflow::Tail> tails)
-      : graph_(std::move(graph)), tails_(std::move(tails)) {}
-  const std::shared_ptr<dataflow::PipelineGraph>& graph() const { return graph_; }
-  const std::vector<dataflow::Tail>& tails() const { return tails_; }
-
- private:
   template <class U>
   Flow<U> each(dataflow::MakeOperator make) const {
     std::vector<dataflow::Tail> tails;
     for (const dataflow::Tail& one : tails_) tails.push_back(dataflow::append<T>(*graph_, one, make));
     return Flow<U>(graph_, std::move(tails));
   }
+  Flow(std::shared_ptr<dataflow::PipelineGraph> graph, std::vector<dataflow::Tail> tails)
+      : graph_(std::move(graph)), tails_(std::move(tails)) {}
+  const std::shared_ptr<dataflow::PipelineGraph>& graph() const { return graph_; }
+  const std::vector<dataflow::Tail>& tails() const { return tails_; }
 
+ private:
   std::shared_ptr<dataflow::PipelineGraph> graph_;
   std::vector<dataflow::Tail> tails_;
 };

@@ -10,6 +10,7 @@
 #include "nodes/operators/group.h"
 #include "nodes/operators/keyed_state.h"
 #include "nodes/operators/windows.h"
+#include "programs/pipeline/cached_flow.h"
 #include "programs/pipeline/flow.h"
 #include "programs/pipeline/windowed_flow.h"
 
@@ -89,17 +90,21 @@ class KeyedFlow {
   template <class B, class F>
   auto join(const KeyedFlow<K, B>& other, F f) const {
     using U = std::decay_t<std::invoke_result_t<const F&, const T&, const B&>>;
-    return co_group<U>(other, [f = std::move(f)](const K&, const auto& lefts, const auto& rights, auto& out) {
-      for (const T& left : lefts) {
-        for (const B& right : rights) out(f(left, right));
-      }
-    });
+    return co_group<U>(other,
+                       [pairs = dataflow::EachPair<F>{std::move(f)}](const K&, const auto& lefts, const auto& rights,
+                                                                     auto& out) { pairs(lefts, rights, out); });
+  }
+  // The records, sorted by key on disk once, for several operators that read them there.
+  CachedFlow<K, T> cache() const {
+    return CachedFlow<K, T>(behind<dataflow::SortedRun>([key_of = key_of_](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::CacheByKey<K, T, KeyOf>>(site, key_of);
+    }));
   }
   // f(key, state, record, out), at once for each record. The state of a key begins as State().
   template <class State, class U, class F>
   Flow<U> with_state(F f) const {
-    return behind<U>([key_of = key_of_, f = std::move(f)](dataflow::StageSite&) {
-      return std::make_unique<dataflow::KeyedState<K, T, State, U, KeyOf, F>>(key_of, f);
+    return behind<U>([key_of = key_of_, f = std::move(f)](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::KeyedState<K, T, State, U, KeyOf, F>>(site, key_of, f);
     });
   }
 
@@ -140,6 +145,7 @@ class KeyedFlow {
   }
   const Flow<T>& flow() const { return flow_; }
   const KeyOf& key_of() const { return key_of_; }
+  const StageOptions& stage() const { return stage_; }
 
   KeyedFlow(Flow<T> flow, KeyOf key_of, StageOptions stage)
       : flow_(std::move(flow)), key_of_(std::move(key_of)), stage_(std::move(stage)) {}

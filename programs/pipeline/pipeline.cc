@@ -56,6 +56,7 @@ dataflow::StagePlan plan_of(const dataflow::PipelineGraph& graph, std::size_t st
                            .replicas = replicas_of(draft, options),
                            .operators = draft.operators,
                            .outputs = draft.outputs};
+  for (dataflow::StagePlan::Output& one : plan.outputs) one.name = name_of(graph, one.stage);
   for (const std::size_t sender : draft.senders) plan.senders.push_back(replicas_of(graph.stages[sender], options));
   return plan;
 }

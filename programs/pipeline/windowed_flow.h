@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "lp/base/error.h"
 #include "nodes/operators/group.h"
 #include "nodes/operators/window_sums.h"
 #include "nodes/operators/windows.h"
@@ -36,20 +37,16 @@ class WindowedFlow {
  public:
   using TimeOf = std::function<EventTime(const T&)>;
 
-  // Adds up the events of each window: add(sum, event); merge(sum, other) joins two sessions. The sum begins as Sum().
+  // Adds up the events of each window: add(sum, event), and merge(sum, other) joins two sessions, or what two replicas
+  // have of a window. The sum begins as Sum(). Error::failed when WindowOptions::combine does not fit.
   template <class Sum, class Add, class Merge>
   WindowResults<Windowed<K, Sum>, T> aggregate(Add add, Merge merge) const {
-    using Functions = dataflow::WindowFunctions<K, T, Sum, typename KeyedFlow<K, T>::KeyOf, TimeOf, Add, Merge>;
-    const Functions functions{
-        keyed_.key_of(),  time_of_, std::move(add),
-        std::move(merge), windows_, std::chrono::duration_cast<std::chrono::milliseconds>(options_.lateness).count()};
-    return WindowResults<Windowed<K, Sum>, T>(keyed_.template behind<Windowed<K, Sum>>(
-        [functions](dataflow::StageSite&) -> std::unique_ptr<dataflow::Operator> {
-          if (functions.windows.kind() == Windows::Kind::session) {
-            return std::make_unique<dataflow::SessionWindows<Functions>>(functions);
-          }
-          return std::make_unique<dataflow::FixedWindows<Functions>>(functions);
-        }));
+    if (!options_.combine) return sums<Sum>(std::move(add), std::move(merge));
+    if constexpr (std::is_trivially_copyable_v<Sum>) {
+      if (windows_.kind() == Windows::Kind::tumbling) return combine<Sum>(std::move(add), std::move(merge));
+    }
+    throw Error(ErrorKind::failed,
+                "WindowOptions::combine is only for tumbling windows, with sums whose bytes can be copied");
   }
   // f(key, window, events, out), when a window fires, with a vector of its events.
   template <class U, class F>
@@ -80,18 +77,69 @@ class WindowedFlow {
     };
     return keyed_.together(other)
         .window(windows_, time_of, options_)
-        .template group<U>([f = std::move(f)](const K&, const Window&, const std::vector<Both>& both, auto& out) {
+        .template group<U>([pairs = dataflow::EachPair<F>{std::move(f)}](const K&, const Window&,
+                                                                         const std::vector<Both>& both, auto& out) {
           const auto [lefts, rights] = dataflow::split(both);
-          for (const T& left : lefts) {
-            for (const B& right : rights) out(f(left, right));
-          }
+          pairs(lefts, rights, out);
         });
+  }
+
+  // For aggregate: without sums before the events are divided.
+  template <class Sum, class Add, class Merge>
+  WindowResults<Windowed<K, Sum>, T> sums(Add add, Merge merge) const {
+    return WindowResults<Windowed<K, Sum>, T>(
+        keyed_.template behind<Windowed<K, Sum>>(maker<Sum>(std::move(add), std::move(merge), options_.lateness)));
   }
 
   WindowedFlow(KeyedFlow<K, T> keyed, Windows windows, TimeOf time_of, WindowOptions options)
       : keyed_(std::move(keyed)), windows_(windows), time_of_(std::move(time_of)), options_(options) {}
 
  private:
+  template <class Sum, class Add, class Merge>
+  dataflow::MakeOperator maker(Add add, Merge merge, Duration lateness) const {
+    using Functions = dataflow::WindowFunctions<K, T, Sum, typename KeyedFlow<K, T>::KeyOf, TimeOf, Add, Merge>;
+    const Functions functions{keyed_.key_of(), time_of_,
+                              std::move(add),  std::move(merge),
+                              windows_,        std::chrono::duration_cast<std::chrono::milliseconds>(lateness).count()};
+    return [functions](dataflow::StageSite& site) -> std::unique_ptr<dataflow::Operator> {
+      if (functions.windows.kind() == Windows::Kind::session) {
+        return std::make_unique<dataflow::SessionWindows<Functions>>(site, functions);
+      }
+      return std::make_unique<dataflow::FixedWindows<Functions>>(site, functions);
+    };
+  }
+  // A replica with events sends the sum of a window when its own watermark passes the end. It does so before it sends
+  // the watermark on, so the sum is not late; events that are late already go as they are.
+  template <class Sum, class Add, class Merge>
+  WindowResults<Windowed<K, Sum>, T> combine(Add add, Merge merge) const {
+    using Part = Windowed<K, Sum>;
+    using Both = dataflow::Either<Part, T>;
+    const WindowResults<Part, T> parts(keyed_.flow().template each<Part>(maker<Sum>(add, merge, {})));
+    const Flow<Both> both =
+        parts.map([](const Part& one) { return Both{.left = one}; }).unite(parts.late().map([](const T& one) {
+          return Both{.right = one};
+        }));
+    const KeyedFlow<K, Both> keyed(
+        both, [key_of = keyed_.key_of()](const Both& one) { return one.left ? one.left->key : key_of(*one.right); },
+        keyed_.stage());
+    const auto time_of = [time_of = time_of_](const Both& one) {
+      return one.left ? one.left->window.begin : time_of(*one.right);
+    };
+    const auto results = WindowedFlow<K, Both>(keyed, windows_, time_of, {.lateness = options_.lateness})
+                             .template sums<Sum>(
+                                 [add, merge](Sum& sum, const Both& one) {
+                                   if (one.left) {
+                                     merge(sum, one.left->value);
+                                   } else {
+                                     add(sum, *one.right);
+                                   }
+                                 },
+                                 merge);
+    return {results, results.late().template flat_map<T>([](const Both& one, auto& out) {
+              if (one.right) out(*one.right);
+            })};
+  }
+
   KeyedFlow<K, T> keyed_;
   Windows windows_;
   TimeOf time_of_;

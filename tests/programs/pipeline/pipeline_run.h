@@ -16,6 +16,7 @@
 #include "launchers/test_run.h"
 #include "programs/pipeline/pipeline.h"
 #include "tests/job_files.h"
+#include "tests/lp/program/local_run.h"
 
 namespace lp::test {
 
@@ -40,6 +41,16 @@ inline std::string run_pipeline(const Pipeline& pipeline, const PipelineOptions&
   TestRun run(std::move(program), std::move(launch));
   const RunResult& result = run.wait();
   return result.success ? "" : result.cause.text();
+}
+
+// Runs it to its end, which is to be good.
+inline PipelineResult result_of(const Pipeline& pipeline, const PipelineOptions& options) {
+  Program program("test");
+  const auto master = add_pipeline(program, pipeline, options);
+  LocalRun run(program, Runtime::Options());
+  run.wait_finished();
+  for (const auto& [node, error] : run.failed()) ADD_FAILURE() << node << ": " << error.what();
+  return run.client(master).call<&PipelineMaster::result>();
 }
 
 }  // namespace lp::test

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/error_of.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
 namespace lp {
@@ -15,6 +16,7 @@ using test::PipelineFiles;
 using test::run_pipeline;
 
 using Lines = std::multiset<std::string>;
+using std::chrono::milliseconds;
 
 struct Event {
   std::string key{};
@@ -68,7 +70,23 @@ Lines counts(Windows windows, std::vector<Event> events, WindowOptions options =
   return files.lines();
 }
 
-using std::chrono::milliseconds;
+TEST(WindowsTest, SumsThatAreMadeBeforeTheEventsAreDividedChangeNoResult) {
+  const std::vector<Event> events{{"a", 5},  {"b", 9}, {"a", 25}, {"a", 6},  {"a", 7}, {"b", 8},
+                                  {"a", 31}, {"a", 9}, {"a", 12}, {"b", 33}, {"b", 2}, {"c", 47}};
+  for (const Duration lateness : {milliseconds(0), milliseconds(20)}) {
+    for (const Duration disorder : {milliseconds(0), milliseconds(15)}) {
+      Lines late, late_combined;
+      const auto of = [&](bool combine, Lines* into) {
+        return counts(Windows::tumbling(milliseconds(10)), events, {.lateness = lateness, .combine = combine}, into,
+                      disorder);
+      };
+      EXPECT_EQ(of(false, &late), of(true, &late_combined));
+      EXPECT_EQ(late, late_combined);
+    }
+  }
+  EXPECT_EQ(test::error_of([&] { counts(Windows::session(milliseconds(10)), events, {.combine = true}); }),
+            "WindowOptions::combine is only for tumbling windows, with sums whose bytes can be copied");
+}
 
 TEST(WindowsTest, TumblingWindowsHaveTheirBeginAndNotTheirEnd) {
   EXPECT_EQ(counts(Windows::tumbling(milliseconds(10)), {{"a", 0}, {"a", 9}, {"b", 10}, {"a", 10}, {"a", 25}}),
@@ -158,6 +176,74 @@ TEST(WindowsTest, AJoinIsOfEventsInTheSameWindow) {
       .write(files.output(), [](const std::string& line, Output& out) { out.line(line); });
   ASSERT_EQ(run_pipeline(pipeline, {}), "");
   EXPECT_EQ(files.lines(), (Lines{"a1-4", "a1-5", "a12-19"}));
+}
+
+// Events of many keys: each window has 500 of them.
+Flow<Event> crowd(const Pipeline& pipeline, std::uint64_t count) {
+  return pipeline
+      .generate(
+          [](std::uint64_t number) {
+            return Event{"key" + std::to_string(number), static_cast<EventTime>(number / 500)};
+          },
+          {.count = count}, {.name = "crowd", .replicas = 1})
+      .event_time(time_of);
+}
+
+std::string failure_of(const Pipeline& pipeline) { return run_pipeline(pipeline, {.memory = 1 << 20, .restarts = 0}); }
+
+TEST(WindowsTest, WindowsThatAreGoneNeedNoMemory) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  const auto windows = crowd(pipeline, 100'000).key_by(key_of).window(Windows::tumbling(milliseconds(1)), time_of);
+  const auto sessions = crowd(pipeline, 100'000).key_by(key_of).window(Windows::session(milliseconds(1)), time_of);
+  write(windows.count(), files.output());
+  write(sessions.count(), files.path() / "sessions");
+  ASSERT_EQ(failure_of(pipeline), "");
+  EXPECT_EQ(files.lines().size(), 100'000U);
+  EXPECT_EQ(files.lines("sessions").size(), 100'000U);
+}
+
+TEST(WindowsTest, WindowsThatNeedTooMuchMemoryEndTheRunWithASentence) {
+  const auto hour = std::chrono::hours(1);
+  const std::string expected =
+      "need more than PipelineOptions::memory, which is 1M: raise it, or give the stage more replicas";
+  for (const Windows& windows :
+       {Windows::tumbling(hour), Windows::sliding(hour, std::chrono::minutes(30)), Windows::session(hour)}) {
+    const PipelineFiles files;
+    Pipeline pipeline;
+    write(crowd(pipeline, 100'000).key_by(key_of, {.name = "count"}).window(windows, time_of).count(), files.output());
+    const std::string failure = failure_of(pipeline);
+    EXPECT_NE(failure.find("the windows of the stage c"), std::string::npos) << failure;
+    EXPECT_NE(failure.find(expected), std::string::npos) << failure;
+  }
+}
+
+// The one key needs more and more.
+TEST(WindowsTest, TheEventsOfAWindowHaveTheirPlaceInMemory) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  crowd(pipeline, 100'000)
+      .key_by([](const Event&) { return 0; }, {.name = "group"})
+      .window(Windows::tumbling(std::chrono::hours(1)), time_of)
+      .group<int>([](int, const Window&, const std::vector<Event>&, auto&) {})
+      .write(files.output(), [](int, Output&) {});
+  const std::string failure = failure_of(pipeline);
+  EXPECT_NE(failure.find("the windows of the stage group need more than PipelineOptions::memory"), std::string::npos)
+      << failure;
+}
+
+TEST(WindowsTest, StatesOfKeysThatNeedTooMuchMemoryEndTheRunWithASentence) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  crowd(pipeline, 100'000)
+      .key_by(key_of, {.name = "last"})
+      .with_state<std::string, int>(
+          [](const std::string&, std::string& state, const Event& event, auto&) { state = event.key; })
+      .write(files.output(), [](int, Output&) {});
+  const std::string failure = failure_of(pipeline);
+  EXPECT_NE(failure.find("the states of keys of the stage last need more than PipelineOptions::memory"),
+            std::string::npos)
+      << failure;
 }
 
 }  // namespace

@@ -1,0 +1,141 @@
+#pragma once
+// Records that are sorted by key once, and joined with other flows several times: each join reads them where they are.
+//
+//     pages ──▶ [sorted run] ┬─▶ round1       only the name of a run goes from stage to stage
+//                            └─▶ round2
+//
+// Owned by a stage; one thread. Runs are in PipelineOptions::scratch, and belong to the pipeline.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nodes/dataflow/groups.h"
+#include "nodes/dataflow/key_codec.h"
+#include "nodes/dataflow/record_codec.h"
+#include "nodes/operators/at_end.h"
+#include "nodes/operators/group.h"
+#include "nodes/operators/shuffle.h"
+#include "nodes/stream/frame_output.h"
+#include "nodes/stream/operator.h"
+#include "nodes/stream/stage_plan.h"
+
+namespace lp::dataflow {
+
+// Which flow a record of a key came from: the last byte of its value in a run.
+enum class Side : char { cached, other };
+
+// Adds records to a sorted state, each with its side.
+class SideWriter {
+ public:
+  template <class K, class T>
+  void add(SortedState& state, const K& key, const T& record, Side side) {
+    bytes_.clear();
+    write_record(bytes_, record);
+    bytes_.number(side);
+    state.output().add({KeyBytes<K>(key).view(), bytes_.view()});
+  }
+
+ private:
+  RecordWriter bytes_{};
+};
+
+// The records of this replica's keys, in one run.
+template <class K, class T, class KeyOf>
+class CacheByKey final : public AtEnd<T, SortedRun> {
+ public:
+  CacheByKey(StageSite& site, KeyOf key_of) : AtEnd<T, SortedRun>(site, std::nullopt), key_of_(std::move(key_of)) {}
+  void take(std::span<const T> records) override {
+    for (const T& one : records) writer_.add<K>(this->state_, key_of_(one), one, Side::cached);
+  }
+
+ private:
+  void finish() override {
+    const SortedRun run = this->state_.merged();
+    this->emit({&run, 1});
+  }
+
+  KeyOf key_of_;
+  SideWriter writer_{};
+};
+
+// Sends records to the owners of their keys, and a run of this replica's keys to those that own some of them.
+template <class B, class KeyOf>
+class CacheWriter final : public Operator, public Consumer<Either<SortedRun, B>> {
+ public:
+  using Record = Either<SortedRun, B>;
+  CacheWriter(const StageSite& site, FrameOutput& output, KeyOf key_of)
+      : output_(output), by_key_([key_of](const Record& one) { return key_of(*one.right); }) {
+    for (std::uint32_t group = 0; group < kKeyGroups; ++group) {
+      const std::uint32_t owner = replica_of_group(group, output.receivers());
+      if (site.owns(group) && (owners_.empty() || owners_.back() != owner)) owners_.push_back(owner);
+    }
+  }
+  void take(std::span<const Record> records) override {
+    for (const Record& one : records) {
+      if (one.right) {
+        output_.write(by_key_(one, output_), one);
+      } else {
+        for (const std::uint32_t owner : owners_) output_.put(owner, one);
+        output_.passed(one.left->segments.at(0).pairs, one.left->segments[0].bytes);
+      }
+    }
+  }
+  void mark(const Mark& mark) override { output_.mark(mark); }
+
+ private:
+  using RightKey = std::function<std::decay_t<std::invoke_result_t<const KeyOf&, const B&>>(const Record&)>;
+  FrameOutput& output_;
+  ByKey<RightKey> by_key_;
+  std::vector<std::uint32_t> owners_{};
+};
+
+// f(key, cached, others, collector), once for each key of either, in the order of the keys.
+template <class K, class A, class B, class U, class KeyOf, class F>
+class CoGroupCached final : public AtEnd<Either<SortedRun, B>, U> {
+ public:
+  using Record = Either<SortedRun, B>;
+  CoGroupCached(StageSite& site, KeyOf key_of, F f)
+      : AtEnd<Record, U>(site, std::nullopt), key_of_(std::move(key_of)), f_(std::move(f)) {}
+  void take(std::span<const Record> records) override {
+    for (const Record& one : records) {
+      if (one.left) {
+        this->state_.add(*one.left);
+      } else {
+        writer_.add<K>(this->state_, key_of_(*one.right), *one.right, Side::other);
+      }
+    }
+  }
+
+ private:
+  void finish() override {
+    Collector<U> out(*this);
+    Groups groups = this->state_.groups();
+    while (groups.next()) {
+      if (!this->state_.owns(groups.key())) continue;
+      RecordBag<A> cached;
+      RecordBag<B> others;
+      for (std::string_view value; groups.next_value(value);) {
+        const std::string_view record = value.substr(0, value.size() - 1);
+        if (value.back() == static_cast<char>(Side::cached)) {
+          cached.add_bytes(record, 1);
+        } else {
+          others.add_bytes(record, 1);
+        }
+      }
+      f_(key_of<K>(groups.key()), cached.records(), others.records(), out);
+      out.flush();  // before the bytes go
+    }
+  }
+
+  KeyOf key_of_;
+  F f_;
+  SideWriter writer_{};
+};
+
+}  // namespace lp::dataflow
