@@ -6,6 +6,7 @@ import pathlib
 import random
 import shutil
 import socket
+import sqlite3
 import sys
 import tempfile
 import time
@@ -135,6 +136,25 @@ class Results(Folders):
                               "--rounds=6", *how)
                 found = [(int(i), float(x), float(y), int(count)) for i, x, y, count in map(str.split, parts(into))]
                 self.assertEqual(expected, sorted(found))
+
+    def test_joins_are_those_of_sqlite(self):
+        source = random.Random(6)
+        database = sqlite3.connect(":memory:")
+        for name in ["orders", "payments"]:
+            rows = [(max(0, 20 * i - source.randrange(900)), f"k{source.randrange(LINES // 20)}", f"{name}{i}") for i in range(LINES // 10)]
+            (self.folder / name).write_text("# time key value\n" + "".join(f"{when} {key} {value}\n" for when, key, value in rows))
+            database.execute(f"create table {name} (time integer, key text, value text)")
+            database.executemany(f"insert into {name} values (?, ?, ?)", rows)
+        for seconds, condition in [(0, ""), (10, "and orders.time / 10000 = payments.time / 10000")]:
+            rows = database.execute(f"select orders.key, orders.value, payments.value from orders join payments on orders.key = payments.key {condition}")
+            expected = sorted("\t".join(row) for row in rows)
+            self.assertGreater(len(expected), 100)
+            for number, how in enumerate([["--launch=threads"], ["--launch=processes", "--pipeline.replicas=3", "--pipeline.memory_mib=1"]]):
+                with self.subTest(seconds=seconds, how=how):
+                    into = self.folder / f"joined{seconds}-{number}"
+                    launch.result("join", f"--pipeline.input={self.folder}/orders", f"--with={self.folder}/payments",
+                                  f"--pipeline.into={into}", f"--seconds={seconds}", *how)
+                    self.assertEqual(expected, parts(into))
 
     def test_a_replay_of_the_log_makes_the_table_of_the_stream(self):
         source = random.Random(5)
