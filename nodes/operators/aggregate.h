@@ -61,6 +61,7 @@ class CombiningWriter final : public Operator, public Consumer<T> {
   }
   void flush() {
     if (table_.empty()) return;
+    output_.count(table_.size());
     for (const SortEntry& one : table_.sorted(Partitioner(1))) {
       const Pair pair = table_.pair_at(one);
       output_.write(replica_of_group(key_group(pair.key), output_.receivers()), std::pair(pair.key, pair.value));

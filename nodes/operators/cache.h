@@ -77,12 +77,16 @@ class CacheWriter final : public Operator, public Consumer<Either<SortedRun, B>>
     }
   }
   void take(std::span<const Record> records) override {
+    output_.sample(records.size(), [&](HeavyKeys& keys, std::size_t i) {
+      if (records[i].right) by_key_.add_to(keys, records[i]);
+    });
     for (const Record& one : records) {
       if (one.right) {
-        output_.write(by_key_(one, output_), one);
+        output_.count(1);
+        output_.write(by_key_(one, output_.receivers()), one);
       } else {
-        for (const std::uint32_t owner : owners_) output_.put(owner, one);
-        output_.passed(one.left->segments.at(0).pairs, one.left->segments[0].bytes);
+        for (const std::uint32_t owner : owners_) output_.write(owner, one);
+        output_.count(one.left->segments.at(0).pairs, one.left->segments[0].bytes);
       }
     }
   }

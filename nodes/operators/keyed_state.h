@@ -49,7 +49,7 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
       const std::string key(in.text());
       states_.insert_or_assign(key, read_record<State>(in));
     }
-    budget_.check(size());
+    budget_.grown(piece.bytes.size(), [this] { return size(); });
   }
 
  private:

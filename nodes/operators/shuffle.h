@@ -20,13 +20,14 @@ class ByKey {
  public:
   explicit ByKey(F key_of) : key_of_(std::move(key_of)) {}
   template <class T>
-  std::uint32_t operator()(const T& record, FrameOutput& output) {
+  std::uint32_t operator()(const T& record, std::uint32_t receivers) {
     const auto& key = key_of_(record);
-    const KeyBytes<std::decay_t<decltype(key)>> bytes(key);
-    if (output.samples()) [[unlikely]] {
-      output.keys().add(key_hash(bytes.view()), [&] { return key_text(key); });
-    }
-    return replica_of_group(key_group(bytes.view()), output.receivers());
+    return replica_of_group(key_group(KeyBytes<std::decay_t<decltype(key)>>(key).view()), receivers);
+  }
+  template <class T>
+  void add_to(HeavyKeys& keys, const T& record) {
+    const auto& key = key_of_(record);
+    keys.add(key_hash(KeyBytes<std::decay_t<decltype(key)>>(key).view()), [&] { return key_text(key); });
   }
 
  private:
@@ -37,9 +38,11 @@ class ByKey {
 class InTurns {
  public:
   template <class T>
-  std::uint32_t operator()(const T&, const FrameOutput& output) {
-    return next_ = next_ + 1 < output.receivers() ? next_ + 1 : 0;
+  std::uint32_t operator()(const T&, std::uint32_t receivers) {
+    return next_ = next_ + 1 < receivers ? next_ + 1 : 0;
   }
+  template <class T>
+  void add_to(HeavyKeys&, const T&) {}
 
  private:
   std::uint32_t next_ = 0;
@@ -50,7 +53,9 @@ class ShuffleWriter final : public Operator, public Consumer<T> {
  public:
   ShuffleWriter(FrameOutput& output, Route route) : output_(output), route_(std::move(route)) {}
   void take(std::span<const T> records) override {
-    for (const T& one : records) output_.write(route_(one, output_), one);
+    output_.count(records.size());
+    output_.sample(records.size(), [&](HeavyKeys& keys, std::size_t i) { route_.add_to(keys, records[i]); });
+    for (const T& one : records) output_.write(route_(one, output_.receivers()), one);
   }
   void mark(const Mark& mark) override { output_.mark(mark); }
 

@@ -78,8 +78,8 @@ class GiveRuns final : public Operator, public Consumer<RangedRun> {
   explicit GiveRuns(FrameOutput& output) : output_(output) {}
   void take(std::span<const RangedRun> runs) override {
     for (const RangedRun& one : runs) {
-      for (std::uint32_t receiver = 0; receiver < output_.receivers(); ++receiver) output_.put(receiver, one);
-      for (const Segment& block : one.run.segments) output_.passed(block.pairs, block.bytes);
+      for (std::uint32_t receiver = 0; receiver < output_.receivers(); ++receiver) output_.write(receiver, one);
+      for (const Segment& block : one.run.segments) output_.count(block.pairs, block.bytes);
     }
   }
   void mark(const Mark& mark) override { output_.mark(mark); }

@@ -42,17 +42,23 @@ class StateBudget {
         next_(memory_),
         what_(std::move(what) + " of the stage " + site.stage) {}
 
-  // A record has changed a value, and the state is larger by `more` bytes, and perhaps by those of the record.
-  // measure() returns the size of the whole state; it is called when that has grown by a large part of the memory.
-  // Error::failed when there is not enough.
-  template <class Value, class T, class F>
-  void changed(const T& record, std::size_t more, const F& measure) {
-    grown_ += more;
-    if constexpr (!std::is_trivially_copyable_v<Value>) grown_ += bytes_of(record);
+  // The state has grown by so many bytes at most. measure() returns the size of the whole state; it is called when that
+  // has grown by a large part of the memory. Error::failed when there is not enough.
+  template <class F>
+  void grown(std::size_t bytes, const F& measure) {
+    grown_ += bytes;
     if (grown_ >= next_) [[unlikely]] {
       check(measure());
     }
   }
+  // The same, when a value has changed, perhaps by the bytes of the record, and `more` bytes were added.
+  template <class Value, class T, class F>
+  void changed(const T& record, std::size_t more, const F& measure) {
+    if constexpr (!std::is_trivially_copyable_v<Value>) more += bytes_of(record);
+    grown(more, measure);
+  }
+
+ private:
   void check(std::size_t bytes) {
     if (bytes > memory_) {
       throw Error(ErrorKind::failed, what_ + " need more than PipelineOptions::memory, which is " +
@@ -62,7 +68,6 @@ class StateBudget {
     next_ = std::max(memory_ - bytes, memory_ / 8);
   }
 
- private:
   const std::size_t memory_;
   std::size_t next_;       // how much the state may grow until it is measured
   std::size_t grown_ = 0;  // since it was measured, at most

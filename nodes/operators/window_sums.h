@@ -134,7 +134,7 @@ class FixedWindows final : public WindowBase<F> {
       const std::string key(in.text());
       windows_[window].insert_or_assign(key, read_record<Sum>(in));
     }
-    this->budget_.check(size());
+    this->budget_.grown(piece.bytes.size(), [this] { return size(); });
   }
 
  private:
@@ -150,7 +150,7 @@ class FixedWindows final : public WindowBase<F> {
       const bool added = at == keys.end();
       if (added) at = keys.emplace(std::string(key), Sum()).first;
       this->f_.add(at->second, record);
-      this->grow(record, added ? bytes_of_key(key) + sizeof(Sum) : 0);
+      if (added || !std::is_trivially_copyable_v<Sum>) this->grow(record, added ? bytes_of_key(key) + sizeof(Sum) : 0);
       if (this->over(window)) this->result(at->first, window, at->second);
     });
     return in_one;
@@ -215,7 +215,7 @@ class SessionWindows final : public WindowBase<F> {
       at->second.push_back({window, read_record<Sum>(in)});
       ends_.emplace(window.end, at->first);
     }
-    this->budget_.check(size());
+    this->budget_.grown(piece.bytes.size(), [this] { return size(); });
   }
 
  private:

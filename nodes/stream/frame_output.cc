@@ -10,10 +10,9 @@ FrameOutput::FrameOutput(Clients<StageNode> to, std::uint32_t input, std::uint32
                          EdgeCounts counts)
     : to_(std::move(to)), input_(input), sender_(sender), life_(life), ways_(to_.size()), counts_(std::move(counts)) {}
 
-HeavyKeys& FrameOutput::keys() {
+std::size_t FrameOutput::distance() {
   random_ = random_ * 6364136223846793005u + 1442695040888963407u;  // Knuth's
-  until_sample_ = 1 + static_cast<std::uint32_t>(random_ >> 57);
-  return counts_.keys;
+  return 1 + (random_ >> 57);
 }
 
 void FrameOutput::mark(const Mark& mark) {

@@ -31,12 +31,6 @@ class FrameOutput {
   std::uint32_t receivers() const { return static_cast<std::uint32_t>(ways_.size()); }
   template <class T>
   void write(std::uint32_t receiver, const T& record) {
-    ++counts_.records;
-    put(receiver, record);
-  }
-  // Writes it without counting it, when it stands for others: see passed().
-  template <class T>
-  void put(std::uint32_t receiver, const T& record) {
     Way& way = ways_[receiver];
     write_record(way.records, record);
     if (way.records.size() >= kFrameBytes) [[unlikely]] {
@@ -46,14 +40,18 @@ class FrameOutput {
   // Sends all records that wait, and then the mark, to every receiver.
   void mark(const Mark& mark);
 
-  // Records that take another way to the stage.
-  void passed(std::uint64_t records, std::uint64_t bytes) {
+  // Counts records. The bytes are those that take another way to the stage.
+  void count(std::uint64_t records, std::uint64_t bytes = 0) {
     counts_.records += records;
     counts_.bytes += bytes;
   }
-  // Whether the key of the next record is to be added to keys(): one in 64, at irregular distances.
-  bool samples() { return --until_sample_ == 0; }
-  HeavyKeys& keys();
+  // Calls f(keys, i) for a sample of so many next records, one in 64 at irregular distances: record number i is in it,
+  // and its key is to be added.
+  template <class F>
+  void sample(std::size_t records, const F& f) {
+    for (; until_sample_ < records; until_sample_ += distance()) f(counts_.keys, until_sample_);
+    until_sample_ -= records;
+  }
 
   // All that was sent, with what an earlier incarnation had sent when it was saved.
   const EdgeCounts& counts() const { return counts_; }
@@ -66,6 +64,7 @@ class FrameOutput {
     std::deque<Future<void>> ahead{};
   };
   void send(std::uint32_t receiver, const Mark& mark);
+  std::size_t distance();
 
   const Clients<StageNode> to_;
   const std::uint32_t input_;
@@ -74,7 +73,7 @@ class FrameOutput {
   std::vector<Way> ways_;
   EdgeCounts counts_;
   std::uint64_t random_ = 0;
-  std::uint32_t until_sample_ = 1;
+  std::size_t until_sample_ = 0;  // records
 };
 
 }  // namespace dataflow
