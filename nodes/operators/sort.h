@@ -25,7 +25,8 @@ namespace lp::dataflow {
 // records alone. In a text, a zero is followed by 0xFF, so that the two zeros behind it are its end.
 template <Key K>
 void write_sort_key(RecordWriter& out, const K& key) {
-  std::string_view rest = KeyBytes<K>(key).view();
+  const KeyBytes<K> all(key);
+  std::string_view rest = all.view();
   if constexpr (TextKey<K>) {
     for (std::size_t zero = rest.find('\0'); zero != rest.npos; zero = rest.find('\0')) {
       out.bytes(rest.data(), zero + 1);
