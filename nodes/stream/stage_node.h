@@ -53,8 +53,9 @@ class StageNode {
   Future<void> push(dataflow::Frame frame);
   // Asks for the cut of this number. A source puts its barrier among the records.
   void begin_cut(std::uint64_t number);
-  // The cut is complete, so its results may become visible. The future is ready when it is.
-  Future<void> commit(std::uint64_t number);
+  // The cut is complete, so its results may become visible. The future is ready when they are. After the last one no
+  // stage has anything to do.
+  Future<void> commit(std::uint64_t number, bool last);
 
   using Remote = Methods<deadline<immediate<&StageNode::push>, kLongestWait>, immediate<&StageNode::begin_cut>,
                          deadline<immediate<&StageNode::commit>, kLongestWait>>;
@@ -65,6 +66,7 @@ class StageNode {
  private:
   struct Commit {
     std::uint64_t number = 0;
+    bool last = false;
     Promise<void> done{};
   };
 
@@ -72,11 +74,16 @@ class StageNode {
   void restore();
   void rescale();
   void work();
+  bool step();
+  [[noreturn]] void fail(const Error& error);
+  void skipped(const std::string& reason);
+  dataflow::StageHead& head();
   bool read();
   bool receive();
   bool commands();
   void pass(const dataflow::Mark& mark);
   void advance_watermark();
+  void note_idle(bool idle);
   void take_cut(std::uint64_t number);
   void end();
 
@@ -98,7 +105,9 @@ class StageNode {
   std::optional<Checkpoint> restored_{};
   std::uint64_t cut_ = 0;  // the last one
   EventTime watermark_ = kNoTime;
-  bool ended_ = false;  // everything was passed on
+  bool ended_ = false;     // everything was passed on
+  bool idle_ = false;      // and this was passed on
+  Time idle_at_ = kNever;  // when a source from which nothing comes will be idle
 };
 
 }  // namespace lp
