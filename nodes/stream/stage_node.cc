@@ -67,7 +67,8 @@ Future<void> StageNode::commit(std::uint64_t number, bool last) {
 
 void StageNode::run(Context& node) {
   if (options_.skip_records > 0) {
-    site_.bad.allow([this] { return head().place(); }, [this](const std::string& reason) { skipped(reason); });
+    site_.bad.allow([this] { return marking_ ? std::string() : head().place(); },
+                    [this](const std::string& reason) { skipped(reason); });
   }
   try {
     make_operators();
@@ -117,13 +118,13 @@ bool StageNode::step() {
 // A function has failed on some record of a batch: names the record. The records that it hands on for that are in no
 // cut.
 void StageNode::fail(const Error& error) {
-  std::string text = site_.stage + ": " + dataflow::bad_record_text({}, error);
+  std::string place;
   try {
     head().again();
   } catch (...) {
-    text = site_.stage + ": " + dataflow::bad_record_text(head().place(), as_error(std::current_exception()));
+    if (as_error(std::current_exception()).text() == error.text()) place = head().place();
   }
-  throw Error(ErrorKind::failed, text);
+  throw Error(ErrorKind::failed, site_.stage + ": " + dataflow::bad_record_text(place, error));
 }
 
 // A record is left out.
@@ -196,11 +197,13 @@ bool StageNode::receive() {
 }
 
 void StageNode::pass(const Mark& mark) {
+  marking_ = true;
   if (source_ != nullptr) {
     source_->mark(mark);
   } else {
     input_->mark(mark);
   }
+  marking_ = false;
 }
 
 void StageNode::advance_watermark() {

@@ -91,12 +91,12 @@ class StageNode {
   const Client<PipelineMaster> master_;
   const dataflow::StagePlan plan_;
   const PipelineOptions options_;
+  dataflow::Signal signal_{};  // outlives the operators, which may set it
   dataflow::StageSite site_;
   std::vector<std::unique_ptr<dataflow::Operator>> operators_{};
   dataflow::StageSource* source_ = nullptr;
   dataflow::StageInput* input_ = nullptr;
 
-  dataflow::Signal signal_{};
   dataflow::InputChannels channels_;
   std::mutex mutex_{};  // for the commands
   std::uint64_t asked_cut_ = 0;
@@ -105,6 +105,7 @@ class StageNode {
   std::optional<Checkpoint> restored_{};
   std::uint64_t cut_ = 0;  // the last one
   EventTime watermark_ = kNoTime;
+  bool marking_ = false;   // a mark is on its way, and no record
   bool ended_ = false;     // everything was passed on
   bool idle_ = false;      // and this was passed on
   Time idle_at_ = kNever;  // when a source from which nothing comes will be idle

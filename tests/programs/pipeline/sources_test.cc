@@ -168,6 +168,7 @@ TEST(SourcesTest, AListenerWithoutDescriptorsRestsAndGoesOn) {
   const LineClient one;
   Program program("test");
   const auto listener = add_line_listener(program, {.log = log, .connections = 1});
+  testing::internal::CaptureStderr();
   TestRun run(std::move(program));
   const std::uint16_t port = run.client(listener).call<&LineListener::port>();
   {
@@ -182,6 +183,9 @@ TEST(SourcesTest, AListenerWithoutDescriptorsRestsAndGoesOn) {
     run.wait_for(std::chrono::milliseconds(1));
   EXPECT_EQ(read_text(log / "lines", 100), "one\n");
   run.stop("enough");
+  const std::string logged = testing::internal::GetCapturedStderr();
+  EXPECT_NE(logged.find("no room for more clients (Too many open files)"), std::string::npos) << logged;
+  EXPECT_NE(logged.find("takes clients again"), std::string::npos) << logged;
 }
 
 std::atomic<std::uint64_t> sum = 0;  // all numbers that were added
