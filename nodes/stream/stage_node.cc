@@ -254,13 +254,13 @@ void StageNode::restore() {
     cut_ = restored_->get<std::uint64_t>("cut");
     watermark_ = restored_->get<EventTime>("watermark");
     ended_ = restored_->get<bool>("ended");
+    site_.counts = restored_->get<StageCounts>("counts");
     channels_.set_ends(restored_->get<std::vector<std::uint8_t>>("ends"));
     for (std::size_t i = 0; i < operators_.size(); ++i) {
       if (!restored_->has(entry(i))) continue;
       for (const StatePiece& piece : restored_->get<OperatorState>(entry(i))) operators_[i]->load(piece);
     }
     restored_.reset();
-    site_.counts = restored_->get<StageCounts>("counts");
     if (site_.counts.skipped > 0) master_.call<&PipelineMaster::skipped>(context_.name(), site_.counts.skipped);
     if (ended_) master_.call<&PipelineMaster::ended>(context_.name(), site_.counts);
   } else if (!options_.from.empty()) {
