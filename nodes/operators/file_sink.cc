@@ -19,17 +19,16 @@ PartFiles::PartFiles(const StageSite& site, fs::path into)
       durable_(site.options.durable),
       life_(site.node.incarnation()) {}
 
-void PartFiles::check_new() const {
+void PartFiles::start() const {
   if (!fs::exists(into_)) return;
   for (const fs::directory_entry& one : fs::directory_iterator(into_)) {
-    if (!one.path().filename().string().starts_with("part-" + own_ + "-")) continue;
+    if (!one.path().filename().string().starts_with("part-")) continue;
     throw Error(ErrorKind::failed,
                 into_.string() + " has results of another run: remove them, or choose another directory");
   }
 }
 
 void PartFiles::open() {
-  if (!std::exchange(known_, true)) check_new();
   fs::create_directories(pending());
   remove_stale();
   file_.emplace((pending() / ("open-" + own_ + "-" + std::to_string(life_))).string());
@@ -38,8 +37,8 @@ void PartFiles::open() {
 // An incarnation that was killed left the part that it was writing.
 void PartFiles::remove_stale() {
   if (std::exchange(clean_, true)) return;
-  for (const fs::directory_entry& one : fs::directory_iterator(pending())) {
-    std::error_code ignored;
+  std::error_code ignored;
+  for (const fs::directory_entry& one : fs::directory_iterator(pending(), ignored)) {
     if (one.path().filename().string().starts_with("open-" + own_ + "-")) fs::remove(one.path(), ignored);
   }
 }
@@ -48,7 +47,7 @@ void PartFiles::cut(std::uint64_t number) {
   if (!file_) return;
   std::array<char, 32> digits;
   std::snprintf(digits.data(), digits.size(), "%010llu", static_cast<unsigned long long>(number));
-  const std::string name = "part-" + own_ + "-" + digits.data();
+  const std::string name = "part-" + own_ + "-" + digits.data() + "-" + std::to_string(life_);
   const fs::path from = file_->path();
   file_->close(durable_);
   file_.reset();
@@ -71,8 +70,14 @@ void PartFiles::commit(std::uint64_t number) {
   }
 }
 
+void PartFiles::finish() {
+  std::error_code ignored;
+  if (!fs::exists(pending(), ignored)) return;
+  remove_stale();
+  fs::remove(pending(), ignored);
+}
+
 void PartFiles::save(OperatorState& out) const {
-  out.push_back({.group = kEveryReplica});
   for (const auto& part : parts_) {
     RecordWriter bytes;
     write_record(bytes, part);
@@ -81,8 +86,6 @@ void PartFiles::save(OperatorState& out) const {
 }
 
 void PartFiles::load(const StatePiece& piece) {
-  known_ = true;
-  if (piece.bytes.empty()) return;
   RecordBytes in(piece.bytes);
   parts_.insert(read_record<std::pair<std::string, std::uint64_t>>(in));
 }

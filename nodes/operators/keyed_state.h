@@ -19,6 +19,7 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
   KeyedState(KeyOf key_of, F f) : key_of_(std::move(key_of)), f_(std::move(f)) {}
 
   void take(std::span<const T> records) override {
+    out_.clear();
     for (const T& one : records) {
       const K key = key_of_(one);
       const KeyBytes<K> bytes(key);
