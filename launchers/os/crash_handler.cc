@@ -15,6 +15,7 @@
 #include "launchers/os/backtrace.h"
 #include "launchers/os/exit_status.h"
 #include "lp/base/error.h"
+#include "lp/program/crash_note.h"
 #include "lp/rpc/core/service_instance.h"
 
 // A function of a sanitizer's runtime; null where the executable has none.
@@ -46,8 +47,9 @@ void put_limit() {
   }
 }
 
-// Writes "*** lp: worker/1: ".
+// Writes "*** lp: worker/1: ", after the note of this thread.
 void put_title() {
+  if (const CrashNote* note = CrashNote::of_this_thread(); note != nullptr) note->write_line(STDERR_FILENO);
   put(crash_title.data());
   // Where nodes are threads, the title is the program's name.
   if (const rpc::CallContext* frame = rpc::current_call_context(); frame != nullptr) {

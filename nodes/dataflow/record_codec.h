@@ -72,6 +72,7 @@ class RecordBytes {
       : RecordBytes(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())) {}
 
   bool empty() const { return at_ == end_; }
+  std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
   std::string_view bytes(std::size_t size) {
     if (size > static_cast<std::size_t>(end_ - at_)) [[unlikely]] {
       cut_off();

@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <array>
+#include <charconv>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -29,16 +32,38 @@ TaskNote::Page* TaskNote::map(const std::filesystem::path& path) {
 }
 
 void TaskNote::begin(const WorkOrder& order) {
-  end();
+  be_nowhere();
   page_->plan = order.plan;
   page_->task = order.task;
   page_->kind = static_cast<std::uint32_t>(order.kind);
+  CrashNote::of_this_thread() = this;
 }
 
-void TaskNote::end() { page_->offset.store(kNowhere, std::memory_order_release); }
+void TaskNote::end() {
+  be_nowhere();
+  CrashNote::of_this_thread() = nullptr;
+}
+
+void TaskNote::be_nowhere() { page_->offset.store(kNowhere, std::memory_order_release); }
+
+void TaskNote::write_line(int fd) const noexcept {
+  const std::uint64_t offset = page_->offset.load();
+  if (offset == kNowhere) return;
+  const bool reduces = page_->kind == static_cast<std::uint32_t>(TaskKind::reduce);
+  std::array<char, 24> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), offset).ptr;
+  const auto put = [fd](std::string_view text) {
+    [[maybe_unused]] const auto size = ::write(fd, text.data(), text.size());
+  };
+  put(reduces ? "lp: in reduce, on the key " : "lp: in map, on the record at byte ");
+  if (!reduces) put({digits.data(), end});
+  if (!reduces) put(" of ");
+  put(page_->size <= kLongestPlace ? std::string_view(page_->place, page_->size) : "a name that is too long");
+  put("\n");
+}
 
 void TaskNote::set_place(std::string_view place) {
-  end();
+  be_nowhere();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   page_->size = place.size();
   if (place.size() <= kLongestPlace) std::memcpy(page_->place, place.data(), place.size());

@@ -1,7 +1,8 @@
 #pragma once
 // On which record or key a task is, in a file that outlives its process. A function of the job may end the process, by
 // SIGSEGV or exit() for instance. Then the next process of the worker reads there where that was, and reports it (Dean
-// and Ghemawat: MapReduce, OSDI 2004, section 4.6). A note costs one store for each record.
+// and Ghemawat: MapReduce, OSDI 2004, section 4.6). The report of a crash has it, too. A note costs one store for each
+// record.
 //
 // Owned by a worker; one thread.
 
@@ -12,11 +13,12 @@
 #include <optional>
 #include <string_view>
 
+#include "lp/program/crash_note.h"
 #include "nodes/mapreduce/work_messages.h"
 
 namespace lp::dataflow {
 
-class TaskNote {
+class TaskNote final : public CrashNote {
  public:
   static constexpr std::size_t kLongestPlace = 3 << 10;  // bytes; longer places are not noted
 
@@ -38,7 +40,8 @@ class TaskNote {
   TaskNote& operator=(const TaskNote&) = delete;
 
   void begin(const WorkOrder& order);
-  void end();
+  void end();  // in the same thread
+  void write_line(int fd) const noexcept override;
   // The file, or the key.
   void set_place(std::string_view place);
   // The record in it; 0 for a key.
@@ -49,6 +52,8 @@ class TaskNote {
   static std::optional<LastPlace> read(const std::filesystem::path& file);
 
  private:
+  void be_nowhere();
+
   static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};  // instead of an offset
 
   struct Page {

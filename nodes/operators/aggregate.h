@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,13 +30,18 @@ namespace lp::dataflow {
 template <class K, class T, class Sum, class KeyOf, class Add>
 class CombiningWriter final : public Operator, public Consumer<T> {
  public:
-  CombiningWriter(FrameOutput& output, KeyOf key_of, Add add, std::size_t memory)
-      : output_(output), key_of_(std::move(key_of)), add_(std::move(add)), table_(memory, sizeof(Sum)) {}
+  CombiningWriter(const StageSite& site, FrameOutput& output, KeyOf key_of, Add add)
+      : bad_(site.bad),
+        output_(output),
+        key_of_(std::move(key_of)),
+        add_(std::move(add)),
+        table_(site.options.memory / 4, sizeof(Sum)) {}
 
   void take(std::span<const T> records) override {
     for (const T& one : records) {
-      const K key = key_of_(one);
-      const KeyBytes<K> bytes(key);
+      const std::optional<K> key = key_of(one);
+      if (!key) continue;
+      const KeyBytes<K> bytes(*key);
       bool added = false;
       char* at = table_.find_or_add(bytes.view(), added);
       if (at == nullptr) [[unlikely]] {
@@ -53,6 +59,15 @@ class CombiningWriter final : public Operator, public Consumer<T> {
   }
 
  private:
+  // Nothing for a record that is left out.
+  std::optional<K> key_of(const T& record) const {
+    try {
+      return key_of_(record);
+    } catch (...) {
+      bad_.skip();
+      return {};
+    }
+  }
   char* add_to_full(std::string_view key, bool& added) {
     flush();
     char* const at = table_.find_or_add(key, added);
@@ -69,6 +84,7 @@ class CombiningWriter final : public Operator, public Consumer<T> {
     table_.clear();
   }
 
+  const BadRecords& bad_;
   FrameOutput& output_;
   KeyOf key_of_;
   Add add_;
@@ -100,7 +116,7 @@ class SumByKey final : public AtEnd<std::pair<std::string_view, std::string_view
   }
 
  private:
-  void finish() override {
+  void make_results() override {
     Collector<std::pair<K, Sum>> out(*this);
     Groups groups = this->state_.groups();
     while (groups.next()) {

@@ -15,7 +15,7 @@ class AtEnd : public Operator, public Consumer<T>, public Producer<U> {
   void mark(const Mark& mark) final {
     if (mark.kind == MarkKind::watermark) return;  // it does not speak about the results
     if (mark.kind == MarkKind::end) {
-      finish();
+      make_results();
       this->emit_mark({MarkKind::watermark, kEndOfTime});
     }
     this->emit_mark(mark);
@@ -27,7 +27,7 @@ class AtEnd : public Operator, public Consumer<T>, public Producer<U> {
  protected:
   template <class... Options>
   explicit AtEnd(StageSite& site, Options... options) : state_(site, options...) {}
-  virtual void finish() = 0;
+  virtual void make_results() = 0;  // when the flow has ended
 
   State state_;
 };

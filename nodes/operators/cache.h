@@ -55,7 +55,7 @@ class CacheByKey final : public AtEnd<T, SortedRun> {
   }
 
  private:
-  void finish() override {
+  void make_results() override {
     const SortedRun run = this->state_.merged();
     this->emit({&run, 1});
   }
@@ -117,7 +117,7 @@ class CoGroupCached final : public AtEnd<Either<SortedRun, B>, U> {
   }
 
  private:
-  void finish() override {
+  void make_results() override {
     Collector<U> out(*this);
     Groups groups = this->state_.groups();
     while (groups.next()) {

@@ -30,17 +30,16 @@ PartFiles::PartFiles(const StageSite& site, fs::path into)
       durable_(site.options.durable),
       life_(site.node.incarnation()) {}
 
-void PartFiles::check_new() const {
+void PartFiles::start() const {
   if (!fs::exists(into_)) return;
   for (const fs::directory_entry& one : fs::directory_iterator(into_)) {
-    if (!one.path().filename().string().starts_with("part-" + own_ + "-")) continue;
+    if (!one.path().filename().string().starts_with("part-")) continue;
     throw Error(ErrorKind::failed,
                 into_.string() + " has results of another run: remove them, or choose another directory");
   }
 }
 
 void PartFiles::open() {
-  if (!std::exchange(known_, true)) check_new();
   fs::create_directories(pending());
   remove_stale();
   file_.emplace((pending() / ("open-" + own_ + "-" + std::to_string(life_))).string());
@@ -49,15 +48,15 @@ void PartFiles::open() {
 // An incarnation that was killed left the part that it was writing.
 void PartFiles::remove_stale() {
   if (std::exchange(clean_, true)) return;
-  for (const fs::directory_entry& one : fs::directory_iterator(pending())) {
-    std::error_code ignored;
+  std::error_code ignored;
+  for (const fs::directory_entry& one : fs::directory_iterator(pending(), ignored)) {
     if (one.path().filename().string().starts_with("open-" + own_ + "-")) fs::remove(one.path(), ignored);
   }
 }
 
 void PartFiles::cut(std::uint64_t number) {
   if (!file_) return;
-  const std::string name = "part-" + own_ + "-" + digits_of(number, 10);
+  const std::string name = "part-" + own_ + "-" + digits_of(number, 10) + "-" + std::to_string(life_);
   const fs::path from = file_->path();
   file_->close(durable_);
   file_.reset();
@@ -80,8 +79,14 @@ void PartFiles::commit(std::uint64_t number) {
   }
 }
 
+void PartFiles::finish() {
+  std::error_code ignored;
+  if (!fs::exists(pending(), ignored)) return;
+  remove_stale();
+  fs::remove(pending(), ignored);
+}
+
 void PartFiles::save(OperatorState& out) const {
-  out.push_back({.group = kEveryReplica});
   for (const auto& part : parts_) {
     RecordWriter bytes;
     write_record(bytes, part);
@@ -90,8 +95,6 @@ void PartFiles::save(OperatorState& out) const {
 }
 
 void PartFiles::load(const StatePiece& piece) {
-  known_ = true;
-  if (piece.bytes.empty()) return;
   RecordBytes in(piece.bytes);
   parts_.insert(read_record<std::pair<std::string, std::uint64_t>>(in));
 }

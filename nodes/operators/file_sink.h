@@ -2,8 +2,10 @@
 // Writes records as lines of files. The lines between two cuts make a part, and a part becomes visible, by one rename,
 // when the cut behind it is complete. So the visible parts have the effect of every record once, whatever was killed:
 //
-//   INTO/part-STAGE-OPERATOR-REPLICA-CUT          visible
-//   INTO/.pending/part-STAGE-OPERATOR-REPLICA-CUT     not yet
+//   INTO/part-STAGE-OPERATOR-REPLICA-CUT-INCARNATION              visible
+//   INTO/.pending/part-STAGE-OPERATOR-REPLICA-CUT-INCARNATION     not yet
+//
+// An incarnation on a host that was cut off touches no part of the one after it. At the end .pending goes.
 //
 // Owned by a stage; one thread. Error::failed names the file and the system's reason.
 
@@ -33,16 +35,19 @@ class PartFiles {
     }
     return *file_;
   }
+  // Error::failed when the directory has parts: they are of another run.
+  void start() const;
   // Ends the part. It belongs to this cut.
   void cut(std::uint64_t number);
   // Makes the parts of this cut and of older ones visible.
   void commit(std::uint64_t number);
+  // Removes the directory of parts that are not visible, when there are none, of any replica.
+  void finish();
   void save(OperatorState& out) const;
   void load(const StatePiece& piece);
 
  private:
   void open();
-  void check_new() const;
   void remove_stale();
   std::filesystem::path pending() const { return into_ / ".pending"; }
 
@@ -50,7 +55,6 @@ class PartFiles {
   const std::string own_;  // in the names of this replica's parts
   const bool durable_;
   const std::uint32_t life_;  // incarnation of this node
-  bool known_ = false;        // the parts that are there are this run's
   bool clean_ = false;        // earlier incarnations have nothing there any more
   std::optional<FileWriter> file_{};
   std::map<std::string, std::uint64_t> parts_{};  // names of parts that are not visible, and their cuts
@@ -66,8 +70,10 @@ class FileSink final : public Operator, public Consumer<T> {
     for (const T& one : records) f_(one, out);
   }
   void mark(const Mark&) override {}
+  void start() override { parts_.start(); }
   void cut(std::uint64_t number) override { parts_.cut(number); }
   void commit(std::uint64_t number) override { parts_.commit(number); }
+  void finish() override { parts_.finish(); }
   void save(OperatorState& out) const override { parts_.save(out); }
   void load(const StatePiece& piece) override { parts_.load(piece); }
 

@@ -9,7 +9,7 @@
 namespace lp::dataflow {
 
 FileSource::FileSource(const StageSite& site, InputOptions input)
-    : input_(std::move(input)), replica_(site.replica), replicas_(site.replicas) {}
+    : bad_(site.bad), input_(std::move(input)), replica_(site.replica), replicas_(site.replicas) {}
 
 void FileSource::split() {
   known_ = true;
@@ -31,22 +31,42 @@ bool FileSource::open_next() {
 StageSource::Step FileSource::step() {
   if (!known_) split();
   if (!reader_ && !open_next()) return Step::over;
+  handed_ = 0;
   try {
-    if (input_.format == InputFormat::lines) {
-      if (reader_->next_lines(batch_, kBatch)) {
-        emit(batch_);
-        return Step::read;
-      }
-    } else if (std::string_view record; reader_->next(record)) {
-      emit({&record, 1});
+    if (!read()) {
+      reader_.reset();
       return Step::read;
     }
-  } catch (const RecordError& error) {
-    throw Error(ErrorKind::failed, "the record at byte " + std::to_string(reader_->offset()) + " of " +
-                                       reader_->split().path + " cannot be read: " + error.text());
+  } catch (const RecordError&) {
+    batch_.clear();
+    try {
+      bad_.skip();
+    } catch (const FunctionError& error) {
+      throw Error(ErrorKind::failed, bad_record_text(place(), error));
+    }
+    return Step::read;
   }
-  reader_.reset();
+  emit(batch_);
   return Step::read;
+}
+
+// Reads a batch. Returns false at the end of the split.
+bool FileSource::read() {
+  if (input_.format == InputFormat::lines) return reader_->next_lines(batch_, bad_.allowed() ? 1 : kBatch);
+  batch_.resize(1);
+  return reader_->next(batch_.front());
+}
+
+void FileSource::again() {
+  for (handed_ = 0; handed_ < batch_.size(); ++handed_) emit({&batch_[handed_], 1});
+}
+
+// All records of a batch are in the reader's block.
+std::string FileSource::place() const {
+  if (!reader_) return {};
+  std::uint64_t offset = reader_->offset();
+  if (handed_ < batch_.size()) offset -= static_cast<std::uint64_t>(batch_.back().data() - batch_[handed_].data());
+  return "the record at byte " + std::to_string(offset) + " of " + reader_->split().path;
 }
 
 void FileSource::save(OperatorState& out) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,11 +24,15 @@ class FileSource final : public Operator, public StageSource, public Producer<st
   void mark(const Mark& mark) override { emit_mark(mark); }
   void save(OperatorState& out) const override;
   void load(const StatePiece& piece) override;
+  void again() override;
+  std::string place() const override;
 
  private:
   void split();
   bool open_next();
+  bool read();
 
+  const BadRecords& bad_;
   const InputOptions input_;
   const std::uint32_t replica_;
   const std::uint32_t replicas_;
@@ -35,6 +40,7 @@ class FileSource final : public Operator, public StageSource, public Producer<st
   std::deque<InputSplit> splits_{};  // that are not read yet
   std::optional<RecordReader> reader_{};
   std::vector<std::string_view> batch_{};
+  std::size_t handed_ = 0;  // number of the record in the batch that was handed on last, alone
 };
 
 }  // namespace lp::dataflow

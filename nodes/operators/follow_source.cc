@@ -1,63 +1,169 @@
 #include "nodes/operators/follow_source.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <set>
 #include <span>
 #include <system_error>
+#include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/text.h"
 #include "nodes/dataflow/file_window.h"
 #include "nodes/dataflow/input_files.h"
 #include "nodes/dataflow/record_codec.h"
 
 namespace lp::dataflow {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 17;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
-// The files that match now; a path that matches nothing may do so later.
-std::vector<std::string> matches(const std::string& path) {
-  try {
-    return find_inputs({path});
-  } catch (const Error&) {
-    return {};
-  }
+// Nothing when there is no such file.
+std::optional<struct statx> status_of(const std::string& path) {
+  struct statx out {};
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_SIZE | STATX_BTIME, &out) != 0) return {};
+  return out;
 }
 
 }  // namespace
 
+FollowSource::FollowSource(const StageSite& site, FollowOptions options)
+    : site_(site), options_(std::move(options)), changes_(site.wake) {}
+
+std::uint32_t FollowSource::group_of(const Identity& identity) const {
+  return key_group({reinterpret_cast<const char*>(&identity.inode), sizeof(identity.inode)});
+}
+
 void FollowSource::look() {
   next_look_ = after(options_.look_every);
   std::error_code ignored;
-  const bool ending = !options_.until.empty() && std::filesystem::exists(options_.until, ignored);
+  const bool ending = !options_.until.empty() && fs::exists(options_.until, ignored);
+  watch_directories();
+  std::map<Identity, File> before;
+  for (const auto& [path, file] : files_) before.emplace(file.identity, file);
+  Files now;
   for (const std::string& path : options_.paths) {
-    for (const std::string& file : matches(path)) {
-      if (file != options_.until && site_.owns(key_group(file))) offsets_.try_emplace(file, 0);
+    try {
+      for (const std::string& file : find_inputs_here({path}).files) add_file(file, before, now);
+    } catch (const Error& error) {
+      if (std::exchange(trouble_, error.text()) != trouble_) log_line(site_.stage + ": " + trouble_);
+      for (const auto& one : files_) now.insert(one);
     }
   }
-  nothing_ = 0;
+  files_ = std::move(now);
   ending_ = ending;
 }
 
-StageSource::Step FollowSource::step() {
-  if (nothing_ >= offsets_.size()) {
-    if (ending_) return Step::over;
-    if (!passed(next_look_)) return Step::idle;
-    look();
-    return Step::read;
+// Adds a file that is there, with what was known about it.
+void FollowSource::add_file(const std::string& path, const std::map<Identity, File>& before, Files& out) const {
+  const auto status = status_of(path);
+  if (path == options_.until || !status) return;
+  File file{.identity = {.inode = status->stx_ino,
+                         .born = status->stx_btime.tv_sec * 1'000'000'000 + status->stx_btime.tv_nsec}};
+  if (!site_.owns(group_of(file.identity))) return;
+  const auto known = before.find(file.identity);
+  const auto namesake = files_.find(path);
+  if (known != before.end()) {
+    file = known->second;
+  } else if (namesake != files_.end()) {
+    log_line(site_.stage + ": " + path + " is another file now, and is read from its begin");
   }
-  auto next = offsets_.upper_bound(last_);
-  if (next == offsets_.end()) next = offsets_.begin();
-  last_ = next->first;
-  nothing_ = read(next->first, next->second) ? 0 : nothing_ + 1;
-  return Step::read;
+  if (status->stx_size < file.offset) {
+    log_line(site_.stage + ": " + path + " is shorter than what was read of it, and is read from its begin");
+    file.offset = 0;
+  }
+  file.size = status->stx_size;
+  out.insert_or_assign(path, file);
 }
 
-// Hands on the whole lines of a block, and at the end of the flow also a last line without its end.
-bool FollowSource::read(const std::string& path, std::uint64_t& offset) {
+// Where files may come, and change.
+void FollowSource::watch_directories() {
+  std::set<fs::path> directories{options_.until.parent_path()};
+  for (const auto& one : files_) directories.insert(fs::path(one.first).parent_path());
+  for (const std::string& path : options_.paths) {
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) {
+      directories.insert(fs::path(path).parent_path());
+      continue;
+    }
+    directories.insert(path);
+    for (const auto& one : fs::recursive_directory_iterator(path, ignored)) {
+      if (one.is_directory(ignored)) directories.insert(one.path());
+    }
+  }
+  for (const fs::path& one : directories) changes_.watch(one.empty() ? "." : one);
+}
+
+StageSource::Step FollowSource::step() {
+  for (;;) {
+    const auto next = next_file();
+    if (next != files_.end()) {
+      last_ = next->first;
+      if (read(next->first, next->second)) return Step::read;
+    } else if (ending_) {
+      return Step::over;
+    } else if (const bool changed = changes_.any(); changed || passed(next_look_)) {
+      look();
+    } else {
+      return Step::idle;
+    }
+  }
+}
+
+// The next file that has more; all have their turns.
+FollowSource::Files::iterator FollowSource::next_file() {
+  const auto more = [](const auto& one) { return one.second.offset < one.second.size; };
+  const auto next = std::find_if(files_.upper_bound(last_), files_.end(), more);
+  return next != files_.end() ? next : std::find_if(files_.begin(), files_.end(), more);
+}
+
+// Hands on the whole lines of a block, and at the end of the flow also a last line without its end. Returns whether
+// there was a line.
+bool FollowSource::read(const std::string& path, File& file) {
   if (block_.empty()) block_.resize(kBlockBytes);
-  const std::size_t size = read_at(open_to_read(path), path, offset, block_);
+  block_offset_ = file.offset;
+  std::size_t size = 0;
+  try {
+    size = read_at(open_to_read(path), path, file.offset, block_);
+  } catch (const Error&) {
+    if (status_of(path)) throw;
+    file.size = file.offset;  // it has just gone
+    return false;
+  }
+  std::size_t taken = split(size);
+  if (batch_.empty() && size == block_.size()) {
+    if (size >= kLongestLine) {
+      throw Error(ErrorKind::failed,
+                  "the line at byte " + std::to_string(file.offset) + " of " + path + " is longer than 64 MiB");
+    }
+    block_.resize(2 * size);
+    return read(path, file);
+  }
+  if (size < block_.size()) file.size = file.offset + taken;  // the rest is no line yet
+  if (batch_.empty() && size > 0 && ending_) {
+    batch_.emplace_back(block_.data(), size);
+    file.size = file.offset + (taken = size);
+  }
+  const bool some = !batch_.empty();
+  if (site_.bad.allowed()) {
+    again();
+  } else {
+    emit(batch_);
+  }
+  file.offset += taken;
+  return some;
+}
+
+// Makes a batch of the whole lines of the block. Returns their bytes.
+std::size_t FollowSource::split(std::size_t size) {
   batch_.clear();
   std::size_t at = 0;
   while (at < size) {
@@ -67,33 +173,30 @@ bool FollowSource::read(const std::string& path, std::uint64_t& offset) {
     batch_.emplace_back(begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
     at += batch_.back().size() + 1;
   }
-  if (batch_.empty() && size == block_.size()) {
-    if (size >= kLongestLine) throw Error(ErrorKind::failed, path + " has a line of more than 64 MiB");
-    block_.resize(2 * size);
-    return true;
-  }
-  if (batch_.empty() && size > 0 && ending_) {
-    batch_.emplace_back(block_.data(), size);
-    at = size;
-  }
-  emit(batch_);
-  offset += at;
-  return at > 0;
+  return at;
+}
+
+void FollowSource::again() {
+  for (handed_ = 0; handed_ < batch_.size(); ++handed_) emit({&batch_[handed_], 1});
+}
+
+std::string FollowSource::place() const {
+  if (handed_ >= batch_.size()) return {};
+  const auto into = static_cast<std::uint64_t>(batch_[handed_].data() - block_.data());
+  return "the line at byte " + std::to_string(block_offset_ + into) + " of " + last_;
 }
 
 void FollowSource::save(OperatorState& out) const {
-  for (const auto& [path, offset] : offsets_) {
+  for (const auto& one : files_) {
     RecordWriter bytes;
-    bytes.text(path);
-    bytes.number(offset);
-    out.push_back({.group = key_group(path), .bytes = bytes.take(0)});
+    write_record(bytes, one);
+    out.push_back({.group = group_of(one.second.identity), .bytes = bytes.take(0)});
   }
 }
 
 void FollowSource::load(const StatePiece& piece) {
   RecordBytes in(piece.bytes);
-  const std::string path(in.text());
-  offsets_[path] = in.number<std::uint64_t>();
+  files_.insert(read_record<std::pair<std::string, File>>(in));
 }
 
 }  // namespace lp::dataflow

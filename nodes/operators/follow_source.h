@@ -1,6 +1,12 @@
 #pragma once
 // The lines of files that grow, and of directories that fill, as the first operator of a stage. A replica reads the
-// files whose paths belong to it. Owned by a stage; one thread.
+// files that belong to it.
+//
+// A file stays the same when it is renamed, so its lines are not read again under a name that matches, too. A file with
+// the name of another one is a new file, and one that is shorter than what was read of it has begun anew: both are read
+// from their begin. So a log may be rotated; lines that were not read when their file went are not read.
+//
+// Owned by a stage; one thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,43 +16,70 @@
 #include <vector>
 
 #include "lp/base/scheduler.h"
+#include "nodes/operators/file_changes.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/stage_plan.h"
 
 namespace lp {
 
 struct FollowOptions {
-  // Files, directories and globs, as in InputOptions; they need not be there yet. A file only grows.
+  // Files, directories and globs, as in InputOptions; they need not be there yet.
   std::vector<std::string> paths{};
   // The flow ends when this file is there and all lines are read; empty: never.
   std::filesystem::path until{};
-  Duration look_every = std::chrono::milliseconds(20);  // for new files and lines
+  // For new files and lines that the system does not report: those on a network file system, and in directories that
+  // were not there before.
+  Duration look_every = std::chrono::seconds(1);
 };
 
 namespace dataflow {
 
 class FollowSource final : public Operator, public StageSource, public Producer<std::string_view> {
  public:
-  FollowSource(const StageSite& site, FollowOptions options) : site_(site), options_(std::move(options)) {}
+  FollowSource(const StageSite& site, FollowOptions options);
 
   Step step() override;
+  Duration idle_time() const override { return until(next_look_); }
   void mark(const Mark& mark) override { emit_mark(mark); }
   void save(OperatorState& out) const override;
   void load(const StatePiece& piece) override;
+  void again() override;
+  std::string place() const override;
 
  private:
+  // Identifies a file, whatever its name, on all hosts.
+  struct Identity {
+    std::uint64_t inode = 0;
+    std::int64_t born = 0;  // a number of a file may be used again
+    auto operator<=>(const Identity&) const = default;
+  };
+  struct File {
+    Identity identity{};
+    std::uint64_t offset = 0;  // place of the first line that was not read
+    std::uint64_t size = 0;    // as far as it is known, and not found to be the begin of a line
+  };
+  using Files = std::map<std::string, File>;  // by path
+
   void look();
-  bool read(const std::string& path, std::uint64_t& offset);
+  void add_file(const std::string& path, const std::map<Identity, File>& before, Files& out) const;
+  void watch_directories();
+  Files::iterator next_file();
+  bool read(const std::string& path, File& file);
+  std::size_t split(std::size_t size);
+  std::uint32_t group_of(const Identity& identity) const;
 
   const StageSite& site_;
   const FollowOptions options_;
-  std::map<std::string, std::uint64_t> offsets_{};  // places of the first lines that were not read, by path
-  std::string last_{};                              // the file that was read last
-  std::size_t nothing_ = 0;                         // files that had nothing new, one after the other
+  FileChanges changes_;
+  Files files_{};
+  std::string last_{};  // the file that was read last
   Time next_look_{};
-  bool ending_ = false;  // nothing more will come
+  bool ending_ = false;    // nothing more will come
+  std::string trouble_{};  // the last one that was logged
   std::vector<char> block_{};
+  std::uint64_t block_offset_ = 0;
   std::vector<std::string_view> batch_{};
+  std::size_t handed_ = 0;  // number of the line in the batch that was handed on last, alone
 };
 
 }  // namespace dataflow

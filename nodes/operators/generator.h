@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,28 +27,33 @@ template <class T, class F>
 class Generator final : public Operator, public StageSource, public Producer<T> {
  public:
   Generator(const StageSite& site, F f, const GenerateOptions& options)
-      : f_(std::move(f)), options_(options), replicas_(site.replicas), begun_(now()) {
+      : bad_(site.bad), f_(std::move(f)), options_(options), replicas_(site.replicas), begun_(now()) {
     rest_.push_back({.next = site.replica, .every = site.replicas});
   }
 
   Step step() override {
     if (rest_.empty()) return Step::over;
-    std::uint64_t room = due();
+    const std::uint64_t room = std::min<std::uint64_t>(due(), bad_.allowed() ? 1 : kBatch);
     if (room == 0) return Step::idle;
-    made_ += room = std::min<std::uint64_t>(room, kBatch);
-    for (; room > 0 && !rest_.empty(); --room) {
-      Numbers& one = rest_[turn_ = turn_ + 1 < rest_.size() ? turn_ + 1 : 0];
-      if (one.next < options_.count) {
-        out_(f_(one.next));
-        one.next += one.every;
-      } else {
-        rest_.erase(rest_.begin() + static_cast<std::ptrdiff_t>(turn_));
-      }
-    }
+    made_ += room;
+    before_ = rest_;
+    turn_before_ = turn_;
+    batch_ = room;
+    for (std::uint64_t i = 0; i < room && !rest_.empty(); ++i) make();
     out_.flush();
     return Step::read;
   }
   void mark(const Mark& mark) override { this->emit_mark(mark); }
+  void again() override {
+    out_.clear();
+    rest_ = before_;
+    turn_ = turn_before_;
+    for (std::uint64_t i = 0; i < batch_ && !rest_.empty(); ++i) {
+      make();
+      out_.flush();
+    }
+  }
+  std::string place() const override { return "the record of the number " + std::to_string(number_); }
 
   void save(OperatorState& out) const override {
     for (const Numbers& one : rest_) {
@@ -70,6 +76,16 @@ class Generator final : public Operator, public StageSource, public Producer<T> 
     std::uint64_t every = 1;
   };
 
+  void make() {
+    Numbers& one = rest_[turn_ = turn_ + 1 < rest_.size() ? turn_ + 1 : 0];
+    if (one.next >= options_.count) {
+      rest_.erase(rest_.begin() + static_cast<std::ptrdiff_t>(turn_));
+      return;
+    }
+    number_ = one.next;
+    one.next += one.every;
+    out_.make(bad_, [this] { out_(f_(number_)); });
+  }
   // How many records may be made now.
   std::uint64_t due() const {
     if (options_.rate <= 0) return kBatch;
@@ -77,6 +93,7 @@ class Generator final : public Operator, public StageSource, public Producer<T> 
     return until_now > made_ ? until_now - made_ : 0;
   }
 
+  const BadRecords& bad_;
   F f_;
   const GenerateOptions options_;
   const std::uint32_t replicas_;
@@ -85,6 +102,10 @@ class Generator final : public Operator, public StageSource, public Producer<T> 
   bool loaded_ = false;
   std::vector<Numbers> rest_{};
   std::size_t turn_ = 0;
+  std::uint64_t number_ = 0;       // the last record has it
+  std::vector<Numbers> before_{};  // rest_, before the last batch; the next two belong to it
+  std::size_t turn_before_ = 0;
+  std::uint64_t batch_ = 0;
   Collector<T> out_{*this};
 };
 

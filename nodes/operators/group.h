@@ -75,7 +75,7 @@ class GroupByKey final : public AtEnd<T, U> {
   }
 
  private:
-  void finish() override {
+  void make_results() override {
     Collector<U> out(*this);
     Groups groups = this->state_.groups();
     while (groups.next()) {

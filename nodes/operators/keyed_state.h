@@ -21,6 +21,7 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
       : key_of_(std::move(key_of)), f_(std::move(f)), budget_(site, "the states of keys") {}
 
   void take(std::span<const T> records) override {
+    out_.clear();
     for (const T& one : records) {
       const K key = key_of_(one);
       const KeyBytes<K> bytes(key);

@@ -1,5 +1,6 @@
 #pragma once
-// The second output of an operator with windows: events that came too late. Owned by a stage; one thread.
+// The second output of an operator that looks at times: events that came too late, or from the future. Owned by a
+// stage; one thread.
 
 #include <span>
 #include <vector>

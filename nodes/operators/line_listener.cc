@@ -15,6 +15,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/file.h"
+#include "lp/base/text.h"
 #include "nodes/dataflow/file_window.h"
 
 namespace lp {
@@ -83,6 +84,7 @@ void LineListener::run(Context& node) {
   std::array<Poller::Ready, 64> ready;
   while (!node.stopping()) {
     const std::size_t count = poller_.wait(ready, after(kLook));
+    if (full_) accept();
     for (std::size_t i = 0; i < count; ++i) {
       if (ready[i].tag == kListening) {
         accept();
@@ -98,9 +100,25 @@ void LineListener::run(Context& node) {
 
 void LineListener::accept() {
   Descriptor one(::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!one) return;  // it has gone again
+  const bool full = !one && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
+  if (full != full_) be_full(full);
+  if (!one) return;  // none waits, or there is no room for it
   poller_.add(one.number(), ++accepted_);
   connections_[accepted_].socket = std::move(one);
+}
+
+// While it has no room the socket is not watched: it would stay ready, and wake the listener for ever. Another accept()
+// is tried when a client has sent something or gone, and after each look.
+void LineListener::be_full(bool full) {
+  full_ = full;
+  if (full) {
+    log_line("the line listener has no room for more clients (" + std::string(std::strerror(errno)) +
+             "): they wait until others have gone; a higher `ulimit -n` gives more");
+    poller_.remove(socket_.number());
+  } else {
+    log_line("the line listener takes clients again");
+    poller_.add(socket_.number(), kListening);
+  }
 }
 
 void LineListener::read(std::uint64_t tag) {
@@ -111,12 +129,10 @@ void LineListener::read(std::uint64_t tag) {
   const ssize_t size = ::recv(connection.socket.number(), bytes.data(), bytes.size(), 0);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (size > 0) {
-    std::string text = std::move(connection.rest);
-    text.append(bytes.data(), static_cast<std::size_t>(size));
-    const std::size_t end = text.rfind('\n') + 1;  // 0 when there is none
-    connection.rest = text.substr(end);
-    text.resize(end);
-    if (!text.empty()) write(text);
+    const std::string_view more(bytes.data(), static_cast<std::size_t>(size));
+    const std::size_t end = more.rfind('\n') + 1;  // 0 when there is none
+    if (end > 0) write(std::exchange(connection.rest, {}).append(more.substr(0, end)));
+    connection.rest.append(more.substr(end));
     if (connection.rest.size() <= kLongestLine) return;
     constexpr std::string_view kRefusal = "lp: the line is longer than 64 MiB, and is not taken\n";
     ::send(connection.socket.number(), kRefusal.data(), kRefusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);

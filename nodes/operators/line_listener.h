@@ -1,8 +1,9 @@
 #pragma once
 // Takes lines over TCP, and appends them to a file, the raw log: pipelines follow it, and may be replayed over it.
 //
-// It is in no cut. The lines that it has written stay, whatever goes back. A line counts when it is in the log; nobody
-// confirms it to its sender. A node: run() listens.
+// When the process has no descriptor left, more clients wait, and it logs so. It is in no cut. The lines that it has
+// written stay, whatever goes back. A line counts when it is in the log; nobody confirms it to its sender. A node:
+// run() listens.
 
 #include <cstdint>
 #include <filesystem>
@@ -39,6 +40,7 @@ class LineListener {
   void listen();
   void open_log();
   void accept();
+  void be_full(bool full);
   void read(std::uint64_t tag);
   void write(const std::string& lines);
 
@@ -52,6 +54,7 @@ class LineListener {
     std::string rest{};  // the begin of a line
   };
   std::map<std::uint64_t, Connection> connections_{};
+  bool full_ = false;  // no descriptor is left for one more
   std::uint64_t accepted_ = 0;
   std::uint64_t ended_ = 0;
 };

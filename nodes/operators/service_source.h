@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "lp/base/error.h"
@@ -15,19 +16,23 @@
 #include "lp/rpc/stream.h"
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/stream/operator.h"
+#include "nodes/stream/stage_plan.h"
 
 namespace lp::dataflow {
 
 template <class T, class S, auto M>
 class ServiceSource final : public Operator, public StageSource, public Producer<T> {
  public:
-  explicit ServiceSource(Client<S> service) : service_(std::move(service)) {}
+  ServiceSource(const StageSite& site, Client<S> service)
+      : batch_(site.bad.allowed() ? 1 : kBatch), service_(std::move(service)) {}
 
   Step step() override {
+    first_ = position_;
+    handed_ = 0;
     try {
       if (!reader_) open();
       if (!reader_->wait_for({})) return Step::idle;
-      for (std::size_t read = 0; read < kBatch && reader_->wait_for({}); ++read) {
+      for (std::size_t read = 0; read < batch_ && reader_->wait_for({}); ++read) {
         std::optional<T> next = reader_->next();
         if (!next) {
           out_.flush();
@@ -37,13 +42,15 @@ class ServiceSource final : public Operator, public StageSource, public Producer
         ++position_;
       }
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::disconnected) throw;
+      if (error.kind() != ErrorKind::disconnected || out_.handing_on()) throw;
       reader_.reset();  // the service is restarted: goes on where it was
     }
     out_.flush();
     return Step::read;
   }
   void mark(const Mark& mark) override { this->emit_mark(mark); }
+  void again() override { out_.again(handed_); }
+  std::string place() const override { return "the value of the number " + std::to_string(first_ + handed_); }
   void save(OperatorState& out) const override {
     RecordWriter bytes;
     bytes.number(position_);
@@ -60,9 +67,12 @@ class ServiceSource final : public Operator, public StageSource, public Producer
     }
   }
 
+  const std::size_t batch_;
   const Client<S> service_;
   std::optional<StreamReader<T>> reader_{};
   std::uint64_t position_ = 0;  // number of the next value
+  std::uint64_t first_ = 0;     // that of the batch
+  std::size_t handed_ = 0;      // number in the batch of the value that was handed on last, alone
   Collector<T> out_{*this};
 };
 

@@ -3,14 +3,19 @@
 // thread.
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "lp/base/text.h"
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/stream/frame_output.h"
 #include "nodes/stream/operator.h"
+#include "nodes/stream/stage_plan.h"
 
 namespace lp::dataflow {
 
@@ -51,15 +56,33 @@ class InTurns {
 template <class T, class Route>
 class ShuffleWriter final : public Operator, public Consumer<T> {
  public:
-  ShuffleWriter(FrameOutput& output, Route route) : output_(output), route_(std::move(route)) {}
+  ShuffleWriter(const StageSite& site, FrameOutput& output, Route route)
+      : bad_(site.bad), output_(output), route_(std::move(route)) {}
   void take(std::span<const T> records) override {
-    output_.count(records.size());
-    output_.sample(records.size(), [&](HeavyKeys& keys, std::size_t i) { route_.add_to(keys, records[i]); });
-    for (const T& one : records) output_.write(route_(one, output_.receivers()), one);
+    std::size_t skipped = 0;
+    for (const T& one : records) {
+      std::uint32_t receiver = 0;
+      try {
+        receiver = route_(one, output_.receivers());
+      } catch (...) {
+        bad_.skip();
+        ++skipped;
+        continue;
+      }
+      output_.write(receiver, one);
+    }
+    output_.count(records.size() - skipped);
+    output_.sample(records.size(), [&](HeavyKeys& keys, std::size_t i) {
+      try {
+        route_.add_to(keys, records[i]);
+      } catch (...) {  // it was skipped
+      }
+    });
   }
   void mark(const Mark& mark) override { output_.mark(mark); }
 
  private:
+  const BadRecords& bad_;
   FrameOutput& output_;
   Route route_;
 };
@@ -67,15 +90,35 @@ class ShuffleWriter final : public Operator, public Consumer<T> {
 template <class T>
 class ShuffleReader final : public Operator, public StageInput, public Producer<T> {
  public:
+  explicit ShuffleReader(const StageSite& site) : one_by_one_(site.bad.allowed()) {}
   void receive(const Array<std::byte>& records) override {
+    frame_ = records;
+    if (one_by_one_) return again();
     RecordBytes in(records);
     while (!in.empty()) out_(read_record<T>(in));
     out_.flush();
   }
   void mark(const Mark& mark) override { this->emit_mark(mark); }
+  void again() override {
+    for (RecordBytes in(frame_); !in.empty();) {
+      record_ = in.rest();
+      const T one = read_record<T>(in);
+      record_.remove_suffix(in.rest().size());
+      this->emit({&one, 1});
+    }
+  }
+  std::string place() const override { return "the record with the bytes " + quote(record_); }
 
  private:
+  const bool one_by_one_;
+  Array<std::byte> frame_{};   // the last one
+  std::string_view record_{};  // in it
   Collector<T> out_{*this};
 };
+
+template <class T>
+std::unique_ptr<Operator> make_reader(StageSite& site) {
+  return std::make_unique<ShuffleReader<T>>(site);
+}
 
 }  // namespace lp::dataflow

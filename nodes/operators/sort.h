@@ -67,7 +67,7 @@ class SortIntoRuns final : public AtEnd<T, RangedRun, SortedRanges> {
   }
 
  private:
-  void finish() override { this->emit(this->state_.take()); }
+  void make_results() override { this->emit(this->state_.take()); }
 
   KeyOf key_of_;
   RecordWriter bytes_{};
@@ -102,7 +102,7 @@ class MergeRange final : public AtEnd<RangedRun, T, GivenRanges> {
  private:
   static constexpr std::size_t kBytes = std::size_t{1} << 16;  // so many are handed on together
 
-  void finish() override {
+  void make_results() override {
     const std::vector<RangedRun> runs = this->state_.take();
     const KeyRange range = range_of(runs, site_.replica, site_.replicas);
     Merge merge = merge_within(blocks_in(runs, range), static_cast<std::size_t>(site_.options.memory),

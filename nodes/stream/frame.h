@@ -21,6 +21,7 @@ enum class MarkKind : std::uint8_t {
   watermark,  // value: no event with an earlier time will come, except late ones
   barrier,    // value: number of the cut that has everything before this mark, and nothing after it
   end,        // nothing comes after it
+  idle,  // nothing has come for a while: the watermarks of others do not wait for this sender until it speaks again
 };
 struct Mark {
   MarkKind kind = MarkKind::none;

@@ -52,12 +52,14 @@ std::optional<InputChannels::Waiting> InputChannels::pop() {
 std::optional<Frame> InputChannels::take() {
   std::optional<Waiting> waiting = pop();
   if (!waiting) return {};
-  note(channels_[turn_], waiting->frame.mark);
+  note(channels_[turn_], waiting->frame);
   waiting->taken.set_value();
   return std::move(waiting->frame);
 }
 
-void InputChannels::note(Channel& channel, const Mark& mark) {
+void InputChannels::note(Channel& channel, const Frame& frame) {
+  const Mark& mark = frame.mark;
+  if (!frame.records.empty() || mark.kind == MarkKind::watermark) channel.idle = false;
   switch (mark.kind) {
     case MarkKind::watermark: channel.watermark = std::max(channel.watermark, mark.value); break;
     case MarkKind::barrier:
@@ -65,6 +67,7 @@ void InputChannels::note(Channel& channel, const Mark& mark) {
       barrier_ = std::max(barrier_, static_cast<std::uint64_t>(mark.value));
       break;
     case MarkKind::end: channel.ended = true; break;
+    case MarkKind::idle: channel.idle = true; break;
     default: break;
   }
 }
@@ -83,11 +86,18 @@ bool InputChannels::ended() const {
 }
 
 EventTime InputChannels::watermark() const {
-  EventTime least = kEndOfTime;
+  EventTime least = kEndOfTime, latest = kNoTime;
   for (const Channel& one : channels_) {
-    if (!one.ended) least = std::min(least, one.watermark);
+    if (one.ended) continue;
+    latest = std::max(latest, one.watermark);
+    if (!one.idle) least = std::min(least, one.watermark);
   }
-  return least;
+  return idle() ? latest : least;
+}
+
+bool InputChannels::idle() const {
+  const auto silent = [](const Channel& one) { return one.idle || one.ended; };
+  return !ended() && std::all_of(channels_.begin(), channels_.end(), silent);
 }
 
 std::vector<std::uint8_t> InputChannels::ends() const {

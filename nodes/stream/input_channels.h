@@ -36,8 +36,10 @@ class InputChannels {
   void go_on();                                       // the cut was taken
   std::uint64_t barrier() const { return barrier_; }  // the cut that some channel waits for, or 0
   bool ended() const;
-  // The least of the channels' watermarks.
+  // The least of the watermarks of the channels that are neither idle nor ended; when all are, the latest of those that
+  // are idle.
   EventTime watermark() const;
+  bool idle() const;  // all channels are idle or have ended, and some have not ended
 
   // For checkpoints: which channels have ended.
   std::vector<std::uint8_t> ends() const;
@@ -54,10 +56,11 @@ class InputChannels {
     std::uint32_t life = 0;
     bool blocked = false;
     bool ended = false;
+    bool idle = false;
     EventTime watermark = kNoTime;
   };
   std::optional<Waiting> pop();
-  void note(Channel& channel, const Mark& mark);
+  void note(Channel& channel, const Frame& frame);
 
   Signal& arrived_;
   std::vector<std::size_t> first_{};  // channel of each input's first sender, and their number at the end

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "lp/base/scheduler.h"
+#include "nodes/stream/bad_records.h"
 #include "nodes/stream/frame.h"
 #include "nodes/stream/state.h"
 
@@ -29,10 +31,14 @@ class Operator {
   virtual void cut(std::uint64_t) {}
   // The state after all that came so far, in pieces. It may follow cut().
   virtual void save(OperatorState&) const {}
+  // The pipeline begins: nothing is restored, and no cut of this run is complete.
+  virtual void start() {}
   // Takes a piece of what save() gave, in this or another replica. Called before any record comes.
   virtual void load(const StatePiece&) {}
   // The cut of this number, and so all before it, is complete, and will not be taken back.
   virtual void commit(std::uint64_t) {}
+  // All stages have ended, and all results of this replica are visible.
+  virtual void finish() {}
 };
 
 template <class T>
@@ -68,42 +74,85 @@ class Producer {
 template <class T>
 class Collector {
  public:
-  explicit Collector(Producer<T>& to) : to_(to) { batch_.reserve(kBatch); }
+  // Where records may be left out, a batch is handed on by flush() alone: all that was made of one record is together.
+  explicit Collector(Producer<T>& to, const BadRecords* bad = nullptr)
+      : to_(to), most_(bad != nullptr && bad->allowed() ? SIZE_MAX : kBatch) {
+    batch_.reserve(kBatch);
+  }
   void operator()(T record) {
     batch_.push_back(std::move(record));
-    if (batch_.size() == kBatch) [[unlikely]] {
+    if (batch_.size() >= most_) [[unlikely]] {
       flush();
     }
   }
   void flush() {
+    handing_on_ = true;
     to_.emit(batch_);
+    handing_on_ = false;
     batch_.clear();
+  }
+
+  // Calls f(), which makes records of a record. When that throws, and the record is to be left out, so are those that
+  // f() has made of it. An exception of an operator behind this one passes.
+  template <class F>
+  void make(const BadRecords& bad, const F& f) {
+    const std::size_t before = batch_.size();
+    try {
+      f();
+    } catch (...) {
+      if (handing_on_) throw;
+      bad.skip();
+      batch_.erase(batch_.begin() + static_cast<std::ptrdiff_t>(before), batch_.end());
+    }
+  }
+  // Drops what an exception has left.
+  void clear() {
+    batch_.clear();
+    handing_on_ = false;
+  }
+  // After an exception: whether an operator behind this one has thrown it.
+  bool handing_on() const { return handing_on_; }
+  // Hands on the records of the batch again, one by one. `at` is the number of the present one.
+  void again(std::size_t& at) {
+    for (at = 0; at < batch_.size(); ++at) to_.emit({&batch_[at], 1});
   }
 
  private:
   Producer<T>& to_;
+  const std::size_t most_;
   std::vector<T> batch_{};
+  bool handing_on_ = false;
+};
+
+// The first operator of a stage, as far as it can tell which record a later operator fails on.
+class StageHead {
+ public:
+  virtual ~StageHead() = default;
+  // After an exception: hands on the records of the last batch again, one by one.
+  virtual void again() {}
+  // The record that was handed on last, alone: "the record at byte 8 of a.csv". Empty: unknown.
+  virtual std::string place() const { return {}; }
 };
 
 // The first operator of a stage that takes records from other stages.
-class StageInput {
+class StageInput : public StageHead {
  public:
-  virtual ~StageInput() = default;
   virtual void receive(const Array<std::byte>& records) = 0;
   virtual void mark(const Mark& mark) = 0;
 };
 
 // The first operator of a stage that reads records from elsewhere.
-class StageSource {
+class StageSource : public StageHead {
  public:
   enum class Step : std::uint8_t {
     read,  // there may be more at once
     idle,  // there may be more later
     over,  // there will be no more
   };
-  virtual ~StageSource() = default;
   // Reads a batch of records and hands it on.
   virtual Step step() = 0;
+  // How long after Step::idle the next step may be, unless somebody wakes the stage.
+  virtual Duration idle_time() const { return std::chrono::milliseconds(2); }
   virtual void mark(const Mark& mark) = 0;
 };
 

@@ -40,7 +40,7 @@ void PipelineMaster::run(Context& node) {
   while (!node.stopping()) {
     wait_for_turn();
     const bool last = all_ended();
-    if (checkpoint() && last) break;
+    if (checkpoint(last) && last) break;
   }
   std::error_code ignored;
   std::filesystem::remove_all(dataflow::scratch_of(options_, context_), ignored);
@@ -52,15 +52,15 @@ void PipelineMaster::wait_for_turn() {
   while (!all_ended() && !passed(next)) signal_.wait(until(next));
 }
 
-// Returns whether it is complete.
-bool PipelineMaster::checkpoint() {
+// Returns whether it is complete. The last one is that after which no stage has anything to do.
+bool PipelineMaster::checkpoint(bool last) {
   const std::uint64_t cut = ++cut_;
   for (const Clients<StageNode>& stage : stages_) stage.all<&StageNode::begin_cut>(cut);
   context_.checkpoint(cut);
   if (!context_.wait_for_cut(cut)) return false;
   std::vector<Future<std::vector<EdgeCounts>>> visible;
   for (const Clients<StageNode>& stage : stages_) {
-    for (const Client<StageNode>& one : stage) visible.push_back(one.async<&StageNode::commit>(cut));
+    for (const Client<StageNode>& one : stage) visible.push_back(one.async<&StageNode::commit>(cut, last));
   }
   std::vector<EdgeCounts> edges;
   for (auto& one : visible) add_to(edges, one.get());
@@ -71,12 +71,21 @@ bool PipelineMaster::checkpoint() {
   return true;
 }
 
-void PipelineMaster::ended(const std::string& node) {
+void PipelineMaster::ended(const std::string& node, const StageCounts& counts) {
   {
     const std::lock_guard lock(mutex_);
     ended_.insert(node);
+    counts_[node] = counts;
   }
   signal_.set();
+}
+
+bool PipelineMaster::skipped(const std::string& node, std::uint64_t records) {
+  const std::lock_guard lock(mutex_);
+  counts_[node].skipped = records;
+  std::uint64_t sum = 0;
+  for (const auto& [name, counts] : counts_) sum += counts.skipped;
+  return sum <= options_.skip_records;
 }
 
 bool PipelineMaster::all_ended() const {
@@ -90,6 +99,10 @@ PipelineResult PipelineMaster::result() const {
   for (const EdgeCounts& one : edges_) {
     out.edges.push_back({one.from, one.to, one.records, one.bytes});
     if (out.skew.empty()) out.skew = dataflow::skew_of(one);
+  }
+  for (const auto& [name, counts] : counts_) {
+    out.skipped += counts.skipped;
+    out.future_events += counts.future_events;
   }
   return out;
 }

@@ -5,6 +5,7 @@
 // It is in the program's cuts, as all stages are. A node: run() works; its method runs beside it.
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -28,8 +29,10 @@ struct PipelineEdge {
 };
 
 struct PipelineResult {
-  std::uint64_t checkpoints = 0;  // complete ones
-  double seconds = 0;             // since the master's last start
+  std::uint64_t checkpoints = 0;    // complete ones
+  double seconds = 0;               // since the master's last start
+  std::uint64_t skipped = 0;        // bad records that were left out
+  std::uint64_t future_events = 0;  // see Flow::event_time; in stages that have ended
   // All that the stages had sent to one another at the last complete checkpoint, whatever was killed.
   std::vector<PipelineEdge> edges{};
   std::string skew{};  // names a key that has about half of all records between two stages, or more
@@ -42,17 +45,20 @@ class PipelineMaster {
   void run(Context& node);
 
   // A replica of a stage has passed everything on.
-  void ended(const std::string& node);
+  void ended(const std::string& node, const StageCounts& counts);
+  // It has left out so many records. Returns false when these are more than the pipeline may leave out.
+  bool skipped(const std::string& node, std::uint64_t records);
   PipelineResult result() const;
 
-  using Remote = Methods<idempotent<immediate<&PipelineMaster::ended>>, &PipelineMaster::result>;
+  using Remote = Methods<idempotent<immediate<&PipelineMaster::ended>>, idempotent<immediate<&PipelineMaster::skipped>>,
+                         &PipelineMaster::result>;
 
   void save(Checkpoint& out) const;
   void load(const Checkpoint& in);
 
  private:
   bool all_ended() const;
-  bool checkpoint();
+  bool checkpoint(bool last);
   void wait_for_turn();
 
   Context& context_;
@@ -62,7 +68,8 @@ class PipelineMaster {
   std::size_t nodes_ = 0;
   dataflow::Signal signal_{};
   mutable std::mutex mutex_{};
-  std::set<std::string> ended_{};  // nodes
+  std::set<std::string> ended_{};                // nodes
+  std::map<std::string, StageCounts> counts_{};  // by node
   std::uint64_t cut_ = 0;
   std::uint64_t complete_ = 0;
   std::vector<dataflow::EdgeCounts> edges_{};

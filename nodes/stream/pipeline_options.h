@@ -20,9 +20,15 @@ struct PipelineOptions {
   // The directory of a run of the same pipeline that has stopped: goes on from its last checkpoint, also with other
   // numbers of replicas.
   std::filesystem::path from{};
+  // A replica of a source from which nothing comes for so long holds back no watermark until something comes again.
+  // Those of files that are read to their end are never idle. kForever: none is.
+  Duration idle_after = std::chrono::seconds(10);
   bool share_processes = true;  // the first replicas of all stages are in one process, and so on
   bool durable = false;         // whether the files of sinks survive a crash of the machine
-  int restarts = 3;             // how often each failed node is restarted; then the program stops
+  // How many records are left out on which a function fails, or that are too long; one more ends the program.
+  // Functions that change a state, or write, may not fail.
+  std::uint64_t skip_records = 0;
+  int restarts = 3;  // how often each failed node is restarted; then the program stops
   Duration restart_after = std::chrono::milliseconds(100);  // it doubles with each restart of a node
 };
 

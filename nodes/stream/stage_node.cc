@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/sent_values.h"
 #include "nodes/stream/pipeline_master.h"
@@ -21,7 +22,6 @@ using dataflow::StatePiece;
 
 namespace {
 
-constexpr auto kIdle = std::chrono::milliseconds(2);  // from one look for new records to the next
 constexpr auto kRestartWait =
     std::chrono::seconds(30);  // until the supervisor takes this node back with one that has died
 
@@ -39,7 +39,8 @@ StageNode::StageNode(Context& node, Client<PipelineMaster> master, dataflow::Sta
             .options = options_,
             .stage = plan_.name,
             .replica = static_cast<std::uint32_t>(node.index()),
-            .replicas = plan_.replicas},
+            .replicas = plan_.replicas,
+            .wake = [this] { signal_.set(); }},
       channels_(plan_.senders, signal_) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     site_.outputs.push_back(std::make_unique<dataflow::FrameOutput>(std::move(outputs[i]), plan_.outputs[i].input,
@@ -58,17 +59,21 @@ void StageNode::begin_cut(std::uint64_t number) {
   signal_.set();
 }
 
-Future<std::vector<EdgeCounts>> StageNode::commit(std::uint64_t number) {
+Future<std::vector<EdgeCounts>> StageNode::commit(std::uint64_t number, bool last) {
   Future<std::vector<EdgeCounts>> done;
   {
     const std::lock_guard lock(mutex_);
-    done = commits_.emplace_back(Commit{.number = number}).done.future();
+    done = commits_.emplace_back(Commit{.number = number, .last = last}).done.future();
   }
   signal_.set();
   return done;
 }
 
 void StageNode::run(Context& node) {
+  if (options_.skip_records > 0) {
+    site_.bad.allow([this] { return marking_ ? std::string() : head().place(); },
+                    [this](const std::string& reason) { skipped(reason); });
+  }
   try {
     make_operators();
     restore();
@@ -93,9 +98,49 @@ void StageNode::make_operators() {
 void StageNode::work() {
   if (commands()) return;
   if (ended_) return signal_.wait();
-  const bool worked = source_ != nullptr ? read() : receive();
-  if (worked) return;
-  signal_.wait(source_ != nullptr ? Duration(kIdle) : kForever);
+  if (step()) return;
+  signal_.wait(source_ != nullptr ? std::min(source_->idle_time(), until(idle_at_)) : kForever);
+}
+
+dataflow::StageHead& StageNode::head() {
+  return source_ != nullptr ? static_cast<dataflow::StageHead&>(*source_) : *input_;
+}
+
+// Returns whether there was something to do.
+bool StageNode::step() {
+  try {
+    return source_ != nullptr ? read() : receive();
+  } catch (const dataflow::FunctionError& error) {
+    fail(error);
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    fail(as_error(std::current_exception()));
+  }
+}
+
+// A function has failed on some record of a batch: names the record. The records that it hands on for that are in no
+// cut.
+void StageNode::fail(const Error& error) {
+  std::string place;
+  try {
+    head().again();
+  } catch (...) {
+    if (as_error(std::current_exception()).text() == error.text()) place = head().place();
+  }
+  throw Error(ErrorKind::failed, site_.stage + ": " + dataflow::bad_record_text(place, error));
+}
+
+// A record is left out.
+void StageNode::skipped(const std::string& reason) {
+  ++site_.counts.skipped;
+  const std::string text = context_.name() + ": " + reason;
+  if (master_.call<&PipelineMaster::skipped>(context_.name(), site_.counts.skipped))
+    return log_line(text + ", and is left out");
+  const std::string more =
+      "there are more than " + std::to_string(options_.skip_records) + " bad records; the last one: " + text;
+  context_.fail_program(more);
+  throw Error(ErrorKind::stopped, more);
 }
 
 // Returns whether there was something to do. Sources, and stages that have ended, are asked for cuts; the others find
@@ -113,6 +158,9 @@ bool StageNode::commands() {
   }
   for (Commit& one : commits) {
     for (const auto& each : operators_) each->commit(one.number);
+    if (one.last) {
+      for (const auto& each : operators_) each->finish();
+    }
     one.done.set_value(sent());
   }
   if (!commits.empty()) report_progress();
@@ -123,8 +171,14 @@ bool StageNode::commands() {
 
 bool StageNode::read() {
   switch (source_->step()) {
-    case dataflow::StageSource::Step::read: return true;
-    case dataflow::StageSource::Step::idle: return false;
+    case dataflow::StageSource::Step::read:
+      idle_at_ = kNever;
+      note_idle(false);
+      return true;
+    case dataflow::StageSource::Step::idle:
+      if (idle_at_ == kNever && !idle_) idle_at_ = after(options_.idle_after);
+      if (passed(idle_at_)) note_idle(true);
+      return false;
     default: break;
   }
   end();
@@ -135,6 +189,7 @@ bool StageNode::receive() {
   if (std::optional<Frame> frame = channels_.take()) {
     if (!frame->records.empty()) input_->receive(frame->records);
     if (frame->mark.kind != MarkKind::none) advance_watermark();
+    note_idle(channels_.idle());
     return true;
   }
   if (channels_.barrier() > cut_ && channels_.aligned()) {
@@ -147,11 +202,13 @@ bool StageNode::receive() {
 }
 
 void StageNode::pass(const Mark& mark) {
+  marking_ = true;
   if (source_ != nullptr) {
     source_->mark(mark);
   } else {
     input_->mark(mark);
   }
+  marking_ = false;
 }
 
 void StageNode::advance_watermark() {
@@ -159,6 +216,12 @@ void StageNode::advance_watermark() {
   if (now <= watermark_ || channels_.ended()) return;
   watermark_ = now;
   pass({MarkKind::watermark, watermark_});
+}
+
+void StageNode::note_idle(bool idle) {
+  if (std::exchange(idle_, idle) || !idle) return;
+  idle_at_ = kNever;
+  pass({MarkKind::idle, 0});
 }
 
 void StageNode::take_cut(std::uint64_t number) {
@@ -173,7 +236,7 @@ void StageNode::end() {
   pass({MarkKind::watermark, kEndOfTime});
   pass({MarkKind::end, 0});
   ended_ = true;
-  master_.call<&PipelineMaster::ended>(context_.name());
+  master_.call<&PipelineMaster::ended>(context_.name(), site_.counts);
 }
 
 std::vector<EdgeCounts> StageNode::sent() const {
@@ -195,6 +258,7 @@ void StageNode::report_progress() const {
 void StageNode::save(Checkpoint& out) const {
   out.put("cut", cut_);
   out.put("ended", ended_);
+  out.put("counts", site_.counts);
   out.put("watermark", watermark_);
   out.put("ends", channels_.ends());
   out.put("sent", sent());
@@ -212,6 +276,7 @@ void StageNode::restore() {
     cut_ = restored_->get<std::uint64_t>("cut");
     watermark_ = restored_->get<EventTime>("watermark");
     ended_ = restored_->get<bool>("ended");
+    site_.counts = restored_->get<StageCounts>("counts");
     channels_.set_ends(restored_->get<std::vector<std::uint8_t>>("ends"));
     add_sent(*restored_);
     for (std::size_t i = 0; i < operators_.size(); ++i) {
@@ -219,9 +284,12 @@ void StageNode::restore() {
       for (const StatePiece& piece : restored_->get<OperatorState>(entry(i))) operators_[i]->load(piece);
     }
     restored_.reset();
-    if (ended_) master_.call<&PipelineMaster::ended>(context_.name());
+    if (site_.counts.skipped > 0) master_.call<&PipelineMaster::skipped>(context_.name(), site_.counts.skipped);
+    if (ended_) master_.call<&PipelineMaster::ended>(context_.name(), site_.counts);
   } else if (!options_.from.empty()) {
     rescale();
+  } else {
+    for (const auto& each : operators_) each->start();
   }
 }
 

@@ -54,8 +54,8 @@ class StageNode {
   // Asks for the cut of this number. A source puts its barrier among the records.
   void begin_cut(std::uint64_t number);
   // The cut is complete, so its results may become visible. The future is ready when they are, with all that the
-  // replica has sent to other stages.
-  Future<std::vector<dataflow::EdgeCounts>> commit(std::uint64_t number);
+  // replica has sent to other stages. After the last one no stage has anything to do.
+  Future<std::vector<dataflow::EdgeCounts>> commit(std::uint64_t number, bool last);
 
   using Remote = Methods<deadline<immediate<&StageNode::push>, kLongestWait>, immediate<&StageNode::begin_cut>,
                          deadline<immediate<&StageNode::commit>, kLongestWait>>;
@@ -66,6 +66,7 @@ class StageNode {
  private:
   struct Commit {
     std::uint64_t number = 0;
+    bool last = false;
     Promise<std::vector<dataflow::EdgeCounts>> done{};
   };
 
@@ -73,11 +74,16 @@ class StageNode {
   void restore();
   void rescale();
   void work();
+  bool step();
+  [[noreturn]] void fail(const Error& error);
+  void skipped(const std::string& reason);
+  dataflow::StageHead& head();
   bool read();
   bool receive();
   bool commands();
   void pass(const dataflow::Mark& mark);
   void advance_watermark();
+  void note_idle(bool idle);
   void take_cut(std::uint64_t number);
   void end();
   std::vector<dataflow::EdgeCounts> sent() const;
@@ -88,12 +94,12 @@ class StageNode {
   const Client<PipelineMaster> master_;
   const dataflow::StagePlan plan_;
   const PipelineOptions options_;
+  dataflow::Signal signal_{};  // outlives the operators, which may set it
   dataflow::StageSite site_;
   std::vector<std::unique_ptr<dataflow::Operator>> operators_{};
   dataflow::StageSource* source_ = nullptr;
   dataflow::StageInput* input_ = nullptr;
 
-  dataflow::Signal signal_{};
   dataflow::InputChannels channels_;
   std::mutex mutex_{};  // for the commands
   std::uint64_t asked_cut_ = 0;
@@ -102,7 +108,10 @@ class StageNode {
   std::optional<Checkpoint> restored_{};
   std::uint64_t cut_ = 0;  // the last one
   EventTime watermark_ = kNoTime;
-  bool ended_ = false;  // everything was passed on
+  bool marking_ = false;   // a mark is on its way, and no record
+  bool ended_ = false;     // everything was passed on
+  bool idle_ = false;      // and this was passed on
+  Time idle_at_ = kNever;  // when a source from which nothing comes will be idle
 };
 
 }  // namespace lp

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lp/program/context.h"
+#include "nodes/stream/bad_records.h"
 #include "nodes/stream/frame_output.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/pipeline_options.h"
@@ -28,7 +29,10 @@ struct StageSite {
   std::uint32_t replica = 0;
   std::uint32_t replicas = 1;
   std::vector<std::unique_ptr<FrameOutput>> outputs{};
-  std::size_t op = 0;  // number of the operator that is being made
+  std::size_t op = 0;            // number of the operator that is being made
+  std::function<void()> wake{};  // lets the stage's source take a step; any thread may call it
+  BadRecords bad{};
+  StageCounts counts{};
 
   bool owns(std::uint32_t group) const { return replica_of_group(group, replicas) == replica; }
   // A file for a sorted run, whose name nothing else has.

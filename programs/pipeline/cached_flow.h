@@ -61,7 +61,7 @@ class CachedFlow {
         [key_of](dataflow::StageSite& site, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
           return std::make_unique<dataflow::CacheWriter<B, KeyOf>>(site, output, key_of);
         },
-        [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<With<B>>>(); });
+        dataflow::make_reader<With<B>>);
     return Flow<U>(both.graph(), {dataflow::append<With<B>>(*both.graph(), head,
                                                             [key_of, f = std::move(f)](dataflow::StageSite& site) {
                                                               return std::make_unique<Join>(site, key_of, f);

@@ -17,6 +17,7 @@
 
 #include "lp/program/handle.h"
 #include "nodes/operators/aggregate.h"
+#include "nodes/operators/event_times.h"
 #include "nodes/operators/file_sink.h"
 #include "nodes/operators/service_sink.h"
 #include "nodes/operators/shuffle.h"
@@ -28,6 +29,9 @@ namespace lp {
 
 template <class K, class T>
 class KeyedFlow;
+
+template <class T>
+class TimedFlow;
 
 template <class T>
 class Flow {
@@ -50,17 +54,22 @@ class Flow {
   // f(record, out) makes any number of records: out(U).
   template <class U, class F>
   Flow<U> flat_map(F f) const {
-    return each<U>(
-        [f = std::move(f)](dataflow::StageSite&) { return std::make_unique<dataflow::FlatMap<T, U, F>>(f); });
+    return each<U>([f = std::move(f)](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::FlatMap<T, U, F>>(site, f);
+    });
   }
   // Says when the events of a stream happened: time_of(record). They come in about that order: an event comes after
-  // others that are at most `disorder` later. Windows need it.
+  // others that are at most `disorder` later. Windows need it. An event that is later than all before it by more than
+  // `ahead` is from the future, unless the next ones are, too: see dataflow::EventTimes.
   template <class F>
-  Flow event_time(F time_of, Duration disorder = {}) const {
-    const EventTime late = std::chrono::duration_cast<std::chrono::milliseconds>(disorder).count();
-    return each<T>([time_of = std::move(time_of), late](dataflow::StageSite&) {
-      return std::make_unique<dataflow::EventTimes<T, F>>(time_of, late);
-    });
+  TimedFlow<T> event_time(F time_of, Duration disorder = {}, Duration ahead = std::chrono::hours(24)) const {
+    const auto milliseconds = [](Duration time) {
+      return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+    };
+    return TimedFlow<T>(each<T>([time_of = std::move(time_of), late = milliseconds(disorder),
+                                 early = milliseconds(ahead)](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::EventTimes<T, F>>(site, time_of, late, early);
+    }));
   }
   // The records of both flows.
   Flow unite(const Flow& other) const {
@@ -80,13 +89,14 @@ class Flow {
   // Begins a new stage, whose replicas take the records in turns.
   Flow rebalance(StageOptions stage = {}) const {
     using Way = dataflow::ShuffleWriter<T, dataflow::InTurns>;
-    return Flow(graph_,
-                {dataflow::shuffle<T>(
-                    *graph_, tails_, stage,
-                    [](dataflow::StageSite&, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
-                      return std::make_unique<Way>(output, dataflow::InTurns());
-                    },
-                    [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<T>>(); })});
+    return Flow(
+        graph_,
+        {dataflow::shuffle<T>(
+            *graph_, tails_, stage,
+            [](dataflow::StageSite& site, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
+              return std::make_unique<Way>(site, output, dataflow::InTurns());
+            },
+            dataflow::make_reader<T>)});
   }
   // The records in the order of key_of(record), when the flow has ended: each replica of the stage has a range of the
   // keys, in the order of the replicas. Records with equal keys come in an order that depends on them alone. They go
@@ -104,7 +114,7 @@ class Flow {
         [](dataflow::StageSite&, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
           return std::make_unique<dataflow::GiveRuns>(output);
         },
-        [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<RangedRun>>(); });
+        dataflow::make_reader<RangedRun>);
     return Flow(graph_, {dataflow::append<RangedRun>(*graph_, head, [](dataflow::StageSite& site) {
                   return std::make_unique<dataflow::MergeRange<K, T>>(site);
                 })});
@@ -143,6 +153,15 @@ class Flow {
  private:
   std::shared_ptr<dataflow::PipelineGraph> graph_;
   std::vector<dataflow::Tail> tails_;
+};
+
+// The events of a stream with times.
+template <class T>
+class TimedFlow : public Flow<T> {
+ public:
+  explicit TimedFlow(Flow<T> flow) : Flow<T>(std::move(flow)) {}
+  // Those from the future. Without a use of it they are counted, and dropped.
+  Flow<T> future() const { return Flow<T>(this->graph(), dataflow::late_tails(this->tails())); }
 };
 
 }  // namespace lp

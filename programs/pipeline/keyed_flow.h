@@ -31,11 +31,9 @@ class KeyedFlow {
     using Way = dataflow::CombiningWriter<K, T, Sum, KeyOf, Add>;
     const dataflow::Tail head = dataflow::shuffle<T>(
         *flow_.graph(), flow_.tails(), stage_,
-        [key_of = key_of_, add](dataflow::StageSite& site,
-                                dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
-          return std::make_unique<Way>(output, key_of, add, site.options.memory / 4);
-        },
-        [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<Part>>(); });
+        [key_of = key_of_, add](dataflow::StageSite& site, dataflow::FrameOutput& output)
+            -> std::unique_ptr<dataflow::Operator> { return std::make_unique<Way>(site, output, key_of, add); },
+        dataflow::make_reader<Part>);
     return Flow<std::pair<K, Sum>>(flow_.graph(),
                                    {dataflow::append<Part>(*flow_.graph(), head, [merge](dataflow::StageSite& site) {
                                      return std::make_unique<dataflow::SumByKey<K, Sum, Merge>>(site, merge);
@@ -133,10 +131,11 @@ class KeyedFlow {
     using Way = dataflow::ShuffleWriter<T, dataflow::ByKey<KeyOf>>;
     return dataflow::shuffle<T>(
         *flow_.graph(), flow_.tails(), stage_,
-        [key_of = key_of_](dataflow::StageSite&, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
-          return std::make_unique<Way>(output, dataflow::ByKey<KeyOf>(key_of));
+        [key_of = key_of_](dataflow::StageSite& site,
+                           dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
+          return std::make_unique<Way>(site, output, dataflow::ByKey<KeyOf>(key_of));
         },
-        [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<T>>(); });
+        dataflow::make_reader<T>);
   }
   // The operator that is made there.
   template <class U>

@@ -9,6 +9,11 @@
 namespace lp {
 namespace dataflow {
 
+std::vector<Tail> late_tails(std::vector<Tail> tails) {
+  for (Tail& one : tails) one.late = true;
+  return tails;
+}
+
 std::size_t PipelineGraph::add_stage(StageOptions options) {
   stages.push_back({.options = std::move(options)});
   return stages.size() - 1;

@@ -61,7 +61,7 @@ class Pipeline {
     using T = typename rpc::TypesOf<S, M>::Result;
     stage.replicas = 1;
     const Flow<T> flow = source<T>(std::move(stage), [service](dataflow::StageSite& site) {
-      return std::make_unique<dataflow::ServiceSource<T, S, M>>(service.dereference(site.node));
+      return std::make_unique<dataflow::ServiceSource<T, S, M>>(site, service.dereference(site.node));
     });
     graph_->stages[flow.tails().front().stage].services.push_back(service.name());
     return flow;

@@ -25,6 +25,7 @@ struct PipelineFlags {
   std::uint64_t restart_ms = 100;
   bool durable = false;
   std::string scratch{};
+  std::uint64_t skip_records = 0;
 
   static constexpr auto fields = lp::fields(
       field("input", "a file, a directory or a glob in quotes; may be given again"),
@@ -41,7 +42,8 @@ struct PipelineFlags {
       field("restarts", "how often a node that fails is started again, before the program stops", non_negative),
       field("restart_ms", "the wait before a restart; it doubles each time", at_least(1)),
       field("durable", "whether results survive a crash of the machine at once"),
-      field("scratch", "directory for sorted runs, which all hosts see; without it, a temporary one"));
+      field("scratch", "directory for sorted runs, which all hosts see; without it, a temporary one"),
+      field("skip_records", "the most bad records that are left out; one more ends the program", non_negative));
 };
 
 inline PipelineOptions options_of(const PipelineFlags& flags) {
@@ -52,6 +54,7 @@ inline PipelineOptions options_of(const PipelineFlags& flags) {
           .from = flags.from,
           .share_processes = flags.share_processes,
           .durable = flags.durable,
+          .skip_records = flags.skip_records,
           .restarts = flags.restarts,
           .restart_after = std::chrono::milliseconds(flags.restart_ms)};
 }

@@ -27,8 +27,10 @@ namespace dataflow {
 struct Tail {
   std::size_t stage = 0;
   std::size_t op = 0;
-  bool late = false;  // its late events
+  bool late = false;  // its late events, or those from the future
 };
+// The second outputs of the same operators.
+std::vector<Tail> late_tails(std::vector<Tail> tails);
 
 struct StageDraft {
   StageOptions options{};

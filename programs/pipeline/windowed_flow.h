@@ -20,15 +20,11 @@ class WindowResults : public Flow<Result> {
  public:
   // For an operator with both outputs.
   explicit WindowResults(Flow<Result> results)
-      : Flow<Result>(std::move(results)), late_(Flow<T>(this->graph(), late_tails(this->tails()))) {}
+      : Flow<Result>(std::move(results)), late_(Flow<T>(this->graph(), dataflow::late_tails(this->tails()))) {}
   WindowResults(Flow<Result> results, Flow<T> late) : Flow<Result>(std::move(results)), late_(std::move(late)) {}
   const Flow<T>& late() const { return late_; }
 
  private:
-  static std::vector<dataflow::Tail> late_tails(std::vector<dataflow::Tail> tails) {
-    for (dataflow::Tail& one : tails) one.late = true;
-    return tails;
-  }
   Flow<T> late_;
 };
 

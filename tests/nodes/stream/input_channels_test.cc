@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lp/base/error.h"
 
@@ -75,6 +76,31 @@ TEST_F(InputChannelsTest, TheWatermarkIsTheLeastOfThoseThatHaveNotEnded) {
   auto three = push(1, 1, {MarkKind::end, 0});
   taken();
   EXPECT_EQ(channels_.watermark(), 5);
+}
+
+TEST_F(InputChannelsTest, TheWatermarkDoesNotWaitForTheIdle) {
+  const std::vector<Future<void>> ready = [&] {
+    std::vector<Future<void>> out;
+    out.push_back(push(0, 0, {MarkKind::watermark, 5}));
+    out.push_back(push(1, 0, {MarkKind::watermark, 3}));
+    out.push_back(push(1, 1, {MarkKind::idle, 0}));
+    return out;
+  }();
+  taken();
+  EXPECT_EQ(channels_.watermark(), 5);
+  EXPECT_FALSE(channels_.idle());
+  auto barrier = push(1, 2, {MarkKind::barrier, 7});
+  taken();
+  EXPECT_EQ(channels_.watermark(), 5) << "a barrier is no sign of life";
+  auto idle = push(0, 1, {MarkKind::idle, 0});
+  taken();
+  EXPECT_TRUE(channels_.idle());
+  EXPECT_EQ(channels_.watermark(), 5) << "the latest one, in whatever order they became idle";
+  channels_.go_on();
+  auto again = push(1, 3, {MarkKind::watermark, 4});
+  taken();
+  EXPECT_FALSE(channels_.idle());
+  EXPECT_EQ(channels_.watermark(), 4);
 }
 
 TEST_F(InputChannelsTest, FramesOfStrangersAndOfTheDeadAreRefused) {

@@ -44,6 +44,7 @@ Program make_job(const JobConfig& config) {
   options.job.input.split_bytes = 1;
   options.job.output = config.folder + "/output";
   options.job.skip_records = config.skip_records;
+  options.restarts = config.restarts;
   add_map_reduce(program, EndsItsProcess{config}, options);
   return program;
 }

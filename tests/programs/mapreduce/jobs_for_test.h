@@ -13,6 +13,7 @@ struct JobConfig {
   std::string folder{};  // has the folder "input"; "output" is made in it
   std::string mode{};    // "segfaults", "aborts", "exits", "stops once": map on the line "bad"; "reduce aborts"
   std::uint64_t skip_records = 0;
+  int restarts = 3;
 };
 
 // Counts the words of the lines that are not bad.

@@ -20,8 +20,9 @@ struct JobEnd {
   Duration time{};
 };
 
-JobEnd run_job(const MapReduceFiles& files, const std::string& mode, std::uint64_t skip_records) {
-  const JobConfig config{.folder = files.path().string(), .mode = mode, .skip_records = skip_records};
+JobEnd run_job(const MapReduceFiles& files, const std::string& mode, std::uint64_t skip_records, int restarts = 3) {
+  const JobConfig config{
+      .folder = files.path().string(), .mode = mode, .skip_records = skip_records, .restarts = restarts};
   JobEnd end;
   LaunchOptions options = processes(config, "job");
   options.report = [&end](lp::Run& run) {
@@ -55,6 +56,15 @@ TEST(MapReduceProcessesTest, WithoutSkippingARecordOnWhichProcessesEndIsNamed) {
             std::string::npos)
       << end.run.cause.text();
   EXPECT_TRUE(files.clean());
+}
+
+TEST(MapReduceProcessesTest, WithoutRestartsTheReportOfACrashNamesTheRecord) {
+  MapReduceFiles files;
+  const std::string path = files.write("lines", "one two\nbad\nthree\n");
+  std::string text = run_job(files, "segfaults", 0, 0).run.cause.text();
+  EXPECT_NE(text.find("in map, on the record at byte 8 of " + path), std::string::npos) << text;
+  text = run_job(files, "reduce aborts", 0, 0).run.cause.text();
+  EXPECT_NE(text.find("in reduce, on the key bad"), std::string::npos) << text;
 }
 
 TEST(MapReduceProcessesTest, AKeyOnWhichProcessesEndIsSkippedOrNamed) {

@@ -19,6 +19,7 @@ namespace {
 
 using test::PipelineFiles;
 using test::run_pipeline;
+using test::write_lines;
 
 using Lines = std::multiset<std::string>;
 
@@ -43,6 +44,7 @@ TEST(PipelineTest, CountsWords) {
   files.write("two", "a d\n");
   ASSERT_EQ(run_pipeline(word_count(files), {}), "");
   EXPECT_EQ(files.lines(), (Lines{"a\t4", "b\t2", "c\t1", "d\t1"}));
+  EXPECT_FALSE(std::filesystem::exists(files.output() / ".pending"));
 }
 
 TEST(PipelineTest, CountsMoreThanFitsIntoMemory) {
@@ -58,10 +60,6 @@ TEST(PipelineTest, CountsMoreThanFitsIntoMemory) {
   files.write("two", text);
   ASSERT_EQ(run_pipeline(word_count(files), {.replicas = 3, .memory = 1 << 20}), "");
   EXPECT_EQ(files.lines(), expected);
-}
-
-void write_lines(const Flow<std::string>& flow, const std::filesystem::path& into) {
-  flow.write(into, [](const std::string& line, Output& out) { out.line(line); });
 }
 
 TEST(PipelineTest, MapsFiltersAndReduces) {
@@ -293,7 +291,7 @@ TEST(PipelineTest, ResultsOfAnotherRunAreNotMixedWithNewOnes) {
   const PipelineFiles files;
   files.write("one", "a b a\n");
   ASSERT_EQ(run_pipeline(word_count(files), {.replicas = 1}), "");
-  const std::string failure = run_pipeline(word_count(files), {.replicas = 1, .restarts = 0});
+  const std::string failure = run_pipeline(word_count(files), {.replicas = 3, .restarts = 0});
   EXPECT_NE(failure.find("has results of another run"), std::string::npos) << failure;
   EXPECT_EQ(files.lines(), (Lines{"a\t2", "b\t1"}));
 }

@@ -34,6 +34,12 @@ class PipelineFiles : public JobFiles {
   }
 };
 
+// Writes a flow of texts as lines.
+template <class Text>
+void write_lines(const Flow<Text>& flow, const std::filesystem::path& into) {
+  flow.write(into, [](const Text& line, Output& out) { out.line(line); });
+}
+
 // Runs it to its end. Returns the failure, if any.
 inline std::string run_pipeline(const Pipeline& pipeline, const PipelineOptions& options, LaunchOptions launch = {}) {
   Program program("test");

@@ -3,10 +3,12 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,35 +21,102 @@ namespace {
 
 using test::PipelineFiles;
 using test::run_pipeline;
+using test::write_lines;
 
 using Lines = std::multiset<std::string>;
 
-void write_lines(const Flow<std::string_view>& flow, const std::filesystem::path& into) {
-  flow.write(into, [](std::string_view line, Output& out) { out.line(line); });
+// A pipeline whose results are looked at while it runs.
+class FollowTest : public testing::Test {
+ protected:
+  void start(const Pipeline& pipeline, PipelineOptions options = {}) {
+    std::filesystem::create_directories(files_.output());
+    options.checkpoint_every = std::chrono::milliseconds(5);
+    Program program("test");
+    add_pipeline(program, pipeline, options);
+    run_.emplace(std::move(program));
+  }
+  // The lines of the files in the input, which the system alone reports.
+  Flow<std::string_view> follow(const Pipeline& pipeline, int replicas = 1) const {
+    return pipeline.follow({.paths = {files_.input().string()}, .until = until_, .look_every = kForever},
+                           {.name = "follow", .replicas = replicas});
+  }
+  void wait_for(const Lines& lines) {
+    for (const Time end = after(std::chrono::seconds(60)); !passed(end) && files_.lines() != lines;)
+      run_->wait_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(files_.lines(), lines);
+  }
+  void end_with(const Lines& lines) {
+    write_file(until_, "");
+    EXPECT_TRUE(run_->wait().success) << run_->wait().cause.text();
+    EXPECT_EQ(files_.lines(), lines);
+  }
+
+  const PipelineFiles files_{};
+  const std::filesystem::path until_ = files_.path() / "end";
+  std::optional<TestRun> run_{};
+};
+
+TEST_F(FollowTest, FilesThatGrowAreReadAsTheyAre) {
+  files_.write("a", "one\ntwo\nhal");
+  Pipeline pipeline;
+  write_lines(follow(pipeline), files_.output());
+  start(pipeline);
+  wait_for({"one", "two"});
+  std::ofstream(files_.input() / "a", std::ios::app) << "f\nthree\n";
+  files_.write("b", "four");
+  wait_for({"one", "two", "half", "three"});
+  end_with({"one", "two", "half", "three", "four"});
 }
 
-TEST(SourcesTest, FilesThatGrowAreReadAsTheyAre) {
-  const PipelineFiles files;
-  files.write("a", "one\ntwo\nhal");
+TEST_F(FollowTest, ARotatedLogIsReadOnce) {
+  files_.write("log", "one\ntwo\n");
   Pipeline pipeline;
-  write_lines(pipeline.follow({.paths = {files.input().string()}, .until = files.path() / "end"}), files.output());
-  Program program("test");
-  add_pipeline(program, pipeline, {.checkpoint_every = std::chrono::milliseconds(5)});
-  TestRun run(std::move(program));
-  const auto wait_for = [&](const Lines& lines) {
-    for (const Time end = after(std::chrono::seconds(60)); !passed(end) && files.lines() != lines;)
-      run.wait_for(std::chrono::milliseconds(1));
-    EXPECT_EQ(files.lines(), lines);
-  };
-  std::filesystem::create_directories(files.output());
+  write_lines(follow(pipeline, 2), files_.output());
+  start(pipeline);
   wait_for({"one", "two"});
-  std::ofstream(files.input() / "a", std::ios::app) << "f\nthree\n";
-  files.write("b", "four");
-  wait_for({"one", "two", "half", "three"});
-  write_file(files.path() / "end", "");
-  EXPECT_TRUE(run.wait().success);
-  EXPECT_EQ(files.lines(), (Lines{"one", "two", "half", "three", "four"}));
+  std::filesystem::rename(files_.input() / "log", files_.input() / "log.1");
+  std::ofstream(files_.input() / "log.1", std::ios::app) << "three\n";
+  files_.write("log", "new\n");
+  wait_for({"one", "two", "three", "new"});
+  files_.write("log", "");  // cut off, and written again
+  std::ofstream(files_.input() / "log", std::ios::app) << "x\n";
+  wait_for({"one", "two", "three", "new", "x"});
+  std::filesystem::remove(files_.input() / "log.1");
+  end_with({"one", "two", "three", "new", "x"});
 }
+
+TEST_F(FollowTest, AReplicaWithoutFilesHoldsNoWindowBack) {
+  files_.write("log", "5\n6\n25\n");
+  Pipeline pipeline;
+  const auto time_of = [](EventTime time) { return time; };
+  follow(pipeline, 2)
+      .map([](std::string_view line) { return static_cast<EventTime>(std::stoll(std::string(line))); })
+      .event_time(time_of)
+      .key_by([](EventTime) { return 0; })
+      .window(Windows::tumbling(std::chrono::milliseconds(10)), time_of)
+      .count()
+      .write(files_.output(), [](const auto& one, Output& out) { out.line(one.window.begin, ' ', one.value); });
+  start(pipeline, {.idle_after = std::chrono::milliseconds(1)});
+  wait_for({"0 2"});
+  end_with({"0 2", "20 1"});
+}
+
+// A client of a line listener.
+class LineClient {
+ public:
+  LineClient() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {}
+  void connect(std::uint16_t port) const {
+    ::sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(::connect(socket_.number(), reinterpret_cast<::sockaddr*>(&address), sizeof(address)), 0);
+  }
+  void send(std::string_view text) const { ASSERT_TRUE(write_all(socket_.number(), text)); }
+
+ private:
+  const Descriptor socket_;
+};
 
 TEST(SourcesTest, LinesOverTcpComeFromTheirLog) {
   const PipelineFiles files;
@@ -59,18 +128,64 @@ TEST(SourcesTest, LinesOverTcpComeFromTheirLog) {
   add_pipeline(program, pipeline, {});
   TestRun run(std::move(program));
   {
-    const Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
-    ::sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(run.client(listener).call<&LineListener::port>());
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ASSERT_EQ(::connect(socket.number(), reinterpret_cast<::sockaddr*>(&address), sizeof(address)), 0);
-    ASSERT_TRUE(write_all(socket.number(), "one\ntw"));
-    ASSERT_TRUE(write_all(socket.number(), "o\nthree"));
+    const LineClient client;
+    client.connect(run.client(listener).call<&LineListener::port>());
+    client.send("one\ntw");
+    client.send("o\nthree");
   }
   EXPECT_TRUE(run.wait().success);
   EXPECT_EQ(files.lines(), (Lines{"one", "three", "two"}));
   EXPECT_EQ(read_text(log / "lines", 100), "one\ntwo\nthree\n") << "the raw log may be replayed";
+}
+
+// While it lives, this process gets no more descriptors.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const Descriptor next(::dup(0));
+    const rlimit limit{.rlim_cur = static_cast<rlim_t>(next.number()), .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+Duration processor_time() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return std::chrono::seconds(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         std::chrono::microseconds(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+TEST(SourcesTest, AListenerWithoutDescriptorsRestsAndGoesOn) {
+  const PipelineFiles files;
+  const std::filesystem::path log = files.path() / "log";
+  const LineClient one;
+  Program program("test");
+  const auto listener = add_line_listener(program, {.log = log, .connections = 1});
+  testing::internal::CaptureStderr();
+  TestRun run(std::move(program));
+  const std::uint16_t port = run.client(listener).call<&LineListener::port>();
+  {
+    const NoDescriptors full;
+    one.connect(port);
+    one.send("one\n");
+    const Duration before = processor_time();
+    run.wait_for(std::chrono::milliseconds(300));
+    EXPECT_LT(processor_time() - before, std::chrono::milliseconds(100)) << "it does not try without end";
+  }
+  for (const Time end = after(std::chrono::seconds(60)); !passed(end) && read_text(log / "lines", 100).empty();)
+    run.wait_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(read_text(log / "lines", 100), "one\n");
+  run.stop("enough");
+  const std::string logged = testing::internal::GetCapturedStderr();
+  EXPECT_NE(logged.find("no room for more clients (Too many open files)"), std::string::npos) << logged;
+  EXPECT_NE(logged.find("takes clients again"), std::string::npos) << logged;
 }
 
 std::atomic<std::uint64_t> sum = 0;  // all numbers that were added

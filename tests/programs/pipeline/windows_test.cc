@@ -39,11 +39,12 @@ class Listed final : public dataflow::Operator, public dataflow::StageSource, pu
   std::size_t next_ = 0;
 };
 
-Flow<Event> events_of(const Pipeline& pipeline, std::vector<Event> events, Duration disorder = {}) {
+TimedFlow<Event> events_of(const Pipeline& pipeline, std::vector<Event> events, Duration disorder = {},
+                           Duration ahead = std::chrono::hours(24)) {
   return pipeline
       .source<Event>({.name = "events", .replicas = 1},
                      [events = std::move(events)](dataflow::StageSite&) { return std::make_unique<Listed>(events); })
-      .event_time([](const Event& event) { return event.time; }, disorder);
+      .event_time([](const Event& event) { return event.time; }, disorder, ahead);
 }
 
 std::string key_of(const Event& event) { return event.key; }
@@ -136,6 +137,62 @@ TEST(WindowsTest, ALateEventJoinsASessionThatHasFired) {
   EXPECT_EQ(
       counts(Windows::session(milliseconds(10)), {{"a", 5}, {"a", 20}, {"a", 14}}, {.lateness = milliseconds(50)}),
       (Lines{"a 5 15 1", "a 5 30 3"}));
+}
+
+// Counts in windows of 10 ms, with events that are more than 100 ms later than others from the future.
+struct FutureEnd {
+  Lines counts{};
+  Lines late{};
+  Lines future{};
+};
+FutureEnd counts_with_future(std::vector<Event> events) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  const auto timed = events_of(pipeline, std::move(events), {}, milliseconds(100));
+  const auto results = timed.key_by(key_of).window(Windows::tumbling(milliseconds(10)), time_of).count();
+  const auto write_event = [](const Event& event, Output& out) { out.line(event.key, ' ', event.time); };
+  for (const char* const name : {"output", "late", "future"}) std::filesystem::create_directories(files.path() / name);
+  write(results, files.output());
+  results.late().write(files.path() / "late", write_event);
+  timed.future().write(files.path() / "future", write_event);
+  EXPECT_EQ(run_pipeline(pipeline, {}), "");
+  return {files.lines(), files.lines("late"), files.lines("future")};
+}
+
+TEST(WindowsTest, AnEventFromTheFutureMovesNoWatermark) {
+  const FutureEnd end = counts_with_future({{"a", 5}, {"a", 6}, {"a", 7000}, {"a", 8}, {"b", 15}, {"b", 9}});
+  EXPECT_EQ(end.counts, (Lines{"a 0 10 3", "b 10 20 1"}));
+  EXPECT_EQ(end.late, (Lines{"b 9"}));
+  EXPECT_EQ(end.future, (Lines{"a 7000"}));
+}
+
+TEST(WindowsTest, TheFirstEventMayBeFromTheFuture) {
+  const FutureEnd end = counts_with_future({{"a", 7000}, {"a", 5}, {"a", 6}, {"a", 15}, {"a", 7}});
+  EXPECT_EQ(end.counts, (Lines{"a 0 10 2", "a 10 20 1", "a 7000 7010 1"}));
+  EXPECT_EQ(end.late, (Lines{"a 7"}));
+}
+
+TEST(WindowsTest, TimeThatPassesWithoutEventsIsNotTheFuture) {
+  std::vector<Event> events{{"a", 5}, {"a", 6}};
+  for (int i = 0; i < 8; ++i) events.push_back({"a", 7000 + i % 2});
+  events.push_back({"a", 8});          // late now
+  events.push_back({"a", 9'000'000});  // at the end nothing contradicts it
+  const FutureEnd end = counts_with_future(events);
+  EXPECT_EQ(end.counts, (Lines{"a 0 10 2", "a 7000 7010 8", "a 9000000 9000010 1"}));
+  EXPECT_EQ(end.late, (Lines{"a 8"}));
+  EXPECT_EQ(end.future, Lines());
+}
+
+TEST(WindowsTest, EventsThatAreFarApartAllCount) {
+  std::vector<Event> events;
+  Lines expected;
+  for (int i = 0; i < 30; ++i) {
+    events.push_back({"a", 1000 * i});
+    expected.insert("a " + std::to_string(1000 * i) + " " + std::to_string(1000 * i + 10) + " 1");
+  }
+  const FutureEnd end = counts_with_future(events);
+  EXPECT_EQ(end.counts, expected);
+  EXPECT_EQ(end.future, Lines());
 }
 
 TEST(WindowsTest, AGroupHasTheEventsOfItsWindow) {

@@ -1,0 +1,52 @@
+#pragma once
+// The records on which functions of a stage fail: such a record ends the run, or is left out and counted, up to a
+// number of them. Owned by a stage; one thread.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "lp/base/error.h"
+
+namespace lp {
+
+// What a replica of a stage has left out since the begin of the pipeline.
+struct StageCounts {
+  std::uint64_t skipped = 0;        // bad records
+  std::uint64_t future_events = 0;  // see Flow::event_time
+};
+
+namespace dataflow {
+
+// A function has failed on a record, and the record is not left out.
+class FunctionError : public Error {
+ public:
+  explicit FunctionError(const Error& error) : Error(error) {}
+};
+
+class BadRecords {
+ public:
+  // Returns the place of the record that the first operator has handed on last; empty: unknown.
+  using Place = std::function<std::string()>;
+  // Called for each record that is left out, with the reason. It throws when there are too many.
+  using Skipped = std::function<void(const std::string& reason)>;
+
+  // Lets records be left out.
+  void allow(Place place, Skipped skipped);
+  // When it is true, the first operator hands on one record at a time, so that its place is known.
+  bool allowed() const { return skipped_ != nullptr; }
+
+  // To be called in a handler of the exception that a function threw on a record. Returns when the record is to be left
+  // out; else it throws FunctionError, or the exception itself when that is not about the record.
+  void skip() const;
+
+ private:
+  Place place_{};
+  Skipped skipped_{};
+};
+
+// "the record at byte 8 of a.csv cannot be used: std::invalid_argument: no number".
+std::string bad_record_text(const std::string& place, const Error& error);
+
+}  // namespace dataflow
+}  // namespace lp

@@ -1,0 +1,228 @@
+// Records on which functions fail, and inputs that cannot be used: how they are reported, and left out.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "tests/full_disk.h"
+#include "tests/programs/pipeline/pipeline_run.h"
+
+namespace lp {
+namespace {
+
+using test::PipelineFiles;
+using test::run_pipeline;
+using test::write_lines;
+
+using Lines = std::multiset<std::string>;
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The line; fails on "bad".
+std::string checked(std::string_view line) {
+  if (line == "bad") throw std::invalid_argument("no good");
+  return std::string(line);
+}
+
+// Two records of a line; fails on "bad" after the first one.
+template <class Out>
+void twice(const std::string& line, Out& out) {
+  out(line + "1");
+  checked(line);
+  out(line + "2");
+}
+
+// What a run with a few bad records leaves.
+struct BadEnd {
+  std::string failure{};
+  PipelineResult result{};
+};
+BadEnd run(const Pipeline& pipeline, PipelineOptions options) {
+  BadEnd end;
+  options.restarts = 0;
+  LaunchOptions launch;
+  launch.report = [&end](Run& one) {
+    end.result = one.client(Handle<PipelineMaster>("pipeline")).call<&PipelineMaster::result>();
+  };
+  end.failure = run_pipeline(pipeline, options, std::move(launch));
+  return end;
+}
+
+TEST(BadRecordsTest, AFailureNamesTheStageAndThePlaceInTheFile) {
+  const PipelineFiles files;
+  const std::string path = files.write("lines", "one\ntwo\nbad\nthree\n");
+  for (const bool far : {false, true}) {
+    Pipeline pipeline;
+    Flow<std::string> lines = pipeline.read({.paths = {path}}, {.name = "lines"}).map([](std::string_view line) {
+      return std::string(line);
+    });
+    if (far) lines = lines.filter([](const std::string&) { return true; });
+    write_lines(lines.map(checked), files.output());
+    const std::string failure = run(pipeline, {.replicas = 1}).failure;
+    EXPECT_TRUE(
+        contains(failure, "lines: the record at byte 8 of " + path + " cannot be used: std::invalid_argument: no good"))
+        << failure;
+  }
+}
+
+TEST(BadRecordsTest, AFailureNamesTheNumberOrTheRecord) {
+  const PipelineFiles files;
+  Pipeline numbers;
+  write_lines(
+      numbers.generate([](std::uint64_t number) { return number; }, {.count = 5000}).map([](std::uint64_t number) {
+        return checked(number == 4321 ? "bad" : "good");
+      }),
+      files.output());
+  std::string failure = run(numbers, {.replicas = 2}).failure;
+  EXPECT_TRUE(contains(failure, "generate: the record of the number 4321 cannot be used")) << failure;
+
+  Pipeline shuffled;
+  write_lines(
+      shuffled.generate([](std::uint64_t number) { return std::string(number == 77 ? "bad" : "good"); }, {.count = 99})
+          .rebalance({.name = "second"})
+          .map(checked),
+      files.output());
+  failure = run(shuffled, {.replicas = 2}).failure;
+  EXPECT_TRUE(contains(failure, "second: the record with the bytes \"")) << failure;
+  EXPECT_TRUE(contains(failure, "bad\" cannot be used: std::invalid_argument: no good")) << failure;
+}
+
+TEST(BadRecordsTest, BadRecordsAreLeftOutWithAllThatWasMadeOfThem) {
+  const PipelineFiles files;
+  const std::string path = files.write("lines", "one\nbad\ntwo\nbad\n");
+  Pipeline pipeline;
+  write_lines(pipeline.read({.paths = {path}})
+                  .map([](std::string_view line) { return std::string(line); })
+                  .flat_map<std::string>([](const std::string& line, auto& out) { twice(line, out); }),
+              files.output());
+  const BadEnd end = run(pipeline, {.replicas = 2, .skip_records = 2});
+  EXPECT_EQ(end.failure, "");
+  EXPECT_EQ(end.result.skipped, 2U);
+  EXPECT_EQ(files.lines(), (Lines{"one1", "one2", "two1", "two2"}));
+}
+
+TEST(BadRecordsTest, KeysTimesAndGeneratorsMayFailToo) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  const auto fail_at = [](std::uint64_t bad) {
+    return [bad](std::uint64_t number) {
+      if (number == bad) throw std::out_of_range("number");
+      return number;
+    };
+  };
+  const auto time_of = [check = fail_at(2)](std::uint64_t number) { return static_cast<EventTime>(check(number)); };
+  pipeline.generate(fail_at(1), {.count = 10})
+      .event_time(time_of)
+      .key_by(fail_at(3))
+      .count()
+      .map([](const auto& one) { return one.first; })
+      .key_by(fail_at(4))
+      .group<std::uint64_t>([](std::uint64_t key, auto&, auto& out) { out(key); })
+      .write(files.output(), [](std::uint64_t number, Output& out) { out.line(number); });
+  const BadEnd end = run(pipeline, {.replicas = 2, .skip_records = 4});
+  EXPECT_EQ(end.failure, "");
+  EXPECT_EQ(end.result.skipped, 4U);
+  EXPECT_EQ(files.lines(), (Lines{"0", "5", "6", "7", "8", "9"}));
+}
+
+TEST(BadRecordsTest, OneBadRecordTooManyEndsTheRun) {
+  const PipelineFiles files;
+  const std::string path = files.write("lines", "bad\none\nbad\nbad\n");
+  Pipeline pipeline;
+  write_lines(pipeline.read({.paths = {path}}, {.name = "lines", .replicas = 1}).map(checked), files.output());
+  const std::string failure = run(pipeline, {.skip_records = 2}).failure;
+  EXPECT_TRUE(
+      contains(failure, "there are more than 2 bad records; the last one: lines/0: the record at byte 12 of " + path))
+      << failure;
+}
+
+// The lines of the input, as they are.
+Pipeline copy_of(const PipelineFiles& files, InputOptions input = {}) {
+  input.paths = {files.input().string()};
+  Pipeline pipeline;
+  write_lines(pipeline.read(std::move(input), {.name = "lines"}), files.output());
+  return pipeline;
+}
+
+TEST(BadInputTest, BytesThatAreNoTextAreKept) {
+  const PipelineFiles files;
+  files.write("lines", "\xff\xfe one\n\x80\n");
+  EXPECT_EQ(run(copy_of(files), {}).failure, "");
+  EXPECT_EQ(files.lines(), (Lines{"\xff\xfe one", "\x80"}));
+}
+
+TEST(BadInputTest, EmptyFilesHaveNoRecords) {
+  const PipelineFiles files;
+  files.write("empty", "");
+  EXPECT_EQ(run(copy_of(files), {}).failure, "");
+  EXPECT_FALSE(std::filesystem::exists(files.output()));
+  files.write("other", "one\n");
+  EXPECT_EQ(run(copy_of(files), {}).failure, "");
+  EXPECT_EQ(files.lines(), (Lines{"one"}));
+}
+
+TEST(BadInputTest, ARecordThatIsTooLongIsNamedOrLeftOut) {
+  const PipelineFiles files;
+  const std::string path = files.write("lines", "one\n" + std::string(3 << 20, 'x') + "\ntwo\n");
+  const std::string failure = run(copy_of(files, {.longest_record = 1 << 20}), {}).failure;
+  EXPECT_TRUE(contains(failure, "the record at byte 4 of " + path + " cannot be used: it is longer than 1048576 bytes"))
+      << failure;
+  EXPECT_TRUE(!std::filesystem::exists(files.output()) || files.lines().empty());
+  const BadEnd end = run(copy_of(files, {.longest_record = 1 << 20}), {.skip_records = 1});
+  EXPECT_EQ(end.failure, "");
+  EXPECT_EQ(end.result.skipped, 1U);
+  EXPECT_EQ(files.lines(), (Lines{"one", "two"}));
+}
+
+TEST(BadInputTest, InputsThatAreNotThereOrVanishAreNamed) {
+  const PipelineFiles files;
+  EXPECT_TRUE(contains(run(copy_of(files), {}).failure, "no input matches " + files.input().string()));
+  files.write("a", "one\n");
+  const std::string path = files.write("b", "two\n");
+  for (const bool shrinks : {true, false}) {
+    Pipeline pipeline;
+    write_lines(pipeline.read({.paths = {files.input().string()}}, {.replicas = 1}).map([&](std::string_view line) {
+      if (shrinks) {
+        std::filesystem::resize_file(path, 1);
+      } else {
+        std::filesystem::remove(path);
+      }
+      return std::string(line);
+    }),
+                files.output());
+    const std::string failure = run(pipeline, {}).failure;
+    EXPECT_TRUE(contains(failure, shrinks ? path + " has 1 bytes, and had 4 when it was split"
+                                          : path + " cannot be read: No such file or directory"))
+        << failure;
+    if (shrinks) files.write("b", "two\n");
+  }
+}
+
+TEST(BadInputTest, AFullDiskShowsNoPartOfTheResults) {
+  for (const bool spills : {true, false}) {
+    const PipelineFiles files;
+    Pipeline pipeline;
+    const auto texts = pipeline.generate([](std::uint64_t number) { return std::to_string(number * 7919 % 100'000); },
+                                         {.count = 100'000});
+    write_lines(spills ? texts.key_by([](const std::string& text) { return text; })
+                             .group<std::string>([](const std::string& text, auto&, auto& out) { out(text); })
+                       : texts,
+                files.output());
+    std::string failure;
+    {
+      const test::FullDisk full(100'000);
+      failure = run(pipeline, {.scratch = files.path() / "scratch", .memory = 1 << 20}).failure;
+    }
+    const std::string file = spills ? files.path() / "scratch" : files.output() / ".pending" / "open-";
+    EXPECT_TRUE(contains(failure, file)) << failure;
+    EXPECT_TRUE(contains(failure, " cannot be written: File too large")) << failure;
+    EXPECT_TRUE(!std::filesystem::exists(files.output()) || files.lines().empty());
+  }
+}
+
+}  // namespace
+}  // namespace lp
