@@ -21,7 +21,9 @@ void PipelineMaster::run(Context& node) {
   while (!node.stopping()) {
     wait_for_turn();
     const bool last = all_ended();
-    if (checkpoint(last) && last) break;
+    if (!checkpoint() || !last) continue;
+    commit(cut_, true);
+    break;
   }
   std::error_code ignored;
   std::filesystem::remove_all(dataflow::scratch_of(options_, context_), ignored);
@@ -33,21 +35,25 @@ void PipelineMaster::wait_for_turn() {
   while (!all_ended() && !passed(next)) signal_.wait(until(next));
 }
 
-// Returns whether it is complete. The last one is that after which no stage has anything to do.
-bool PipelineMaster::checkpoint(bool last) {
+// Returns whether it is complete.
+bool PipelineMaster::checkpoint() {
   const std::uint64_t cut = ++cut_;
   for (const Clients<StageNode>& stage : stages_) stage.all<&StageNode::begin_cut>(cut);
   context_.checkpoint(cut);
   if (!context_.wait_for_cut(cut)) return false;
-  std::vector<Future<void>> visible;
-  for (const Clients<StageNode>& stage : stages_) {
-    for (const Client<StageNode>& one : stage) visible.push_back(one.async<&StageNode::commit>(cut, last));
-  }
-  for (Future<void>& one : visible) one.get();
+  commit(cut, false);
   context_.report({.step = cut});
   const std::lock_guard lock(mutex_);
   complete_ = cut;
   return true;
+}
+
+void PipelineMaster::commit(std::uint64_t cut, bool over) {
+  std::vector<Future<void>> visible;
+  for (const Clients<StageNode>& stage : stages_) {
+    for (const Client<StageNode>& one : stage) visible.push_back(one.async<&StageNode::commit>(cut, over));
+  }
+  for (Future<void>& one : visible) one.get();
 }
 
 void PipelineMaster::ended(const std::string& node, const StageCounts& counts) {

@@ -48,7 +48,8 @@ class PipelineMaster {
 
  private:
   bool all_ended() const;
-  bool checkpoint(bool last);
+  bool checkpoint();
+  void commit(std::uint64_t cut, bool over);
   void wait_for_turn();
 
   Context& context_;

@@ -55,11 +55,11 @@ void StageNode::begin_cut(std::uint64_t number) {
   signal_.set();
 }
 
-Future<void> StageNode::commit(std::uint64_t number, bool last) {
+Future<void> StageNode::commit(std::uint64_t number, bool over) {
   Future<void> done;
   {
     const std::lock_guard lock(mutex_);
-    done = commits_.emplace_back(Commit{.number = number, .last = last}).done.future();
+    done = commits_.emplace_back(Commit{.number = number, .over = over}).done.future();
   }
   signal_.set();
   return done;
@@ -154,7 +154,7 @@ bool StageNode::commands() {
   }
   for (Commit& one : commits) {
     for (const auto& each : operators_) each->commit(one.number);
-    if (one.last) {
+    if (one.over) {
       for (const auto& each : operators_) each->finish();
     }
     one.done.set_value();

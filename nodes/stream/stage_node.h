@@ -53,9 +53,9 @@ class StageNode {
   Future<void> push(dataflow::Frame frame);
   // Asks for the cut of this number. A source puts its barrier among the records.
   void begin_cut(std::uint64_t number);
-  // The cut is complete, so its results may become visible. The future is ready when they are. After the last one no
-  // stage has anything to do.
-  Future<void> commit(std::uint64_t number, bool last);
+  // The cut is complete, so its results may become visible. The future is ready when they are. `over`: all results of
+  // all stages are.
+  Future<void> commit(std::uint64_t number, bool over);
 
   using Remote = Methods<deadline<immediate<&StageNode::push>, kLongestWait>, immediate<&StageNode::begin_cut>,
                          deadline<immediate<&StageNode::commit>, kLongestWait>>;
@@ -66,7 +66,7 @@ class StageNode {
  private:
   struct Commit {
     std::uint64_t number = 0;
-    bool last = false;
+    bool over = false;
     Promise<void> done{};
   };
 
