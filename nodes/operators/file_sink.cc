@@ -81,9 +81,7 @@ void PartFiles::commit(std::uint64_t number) {
 
 void PartFiles::finish() {
   std::error_code ignored;
-  if (!fs::exists(pending(), ignored)) return;
-  remove_stale();
-  fs::remove(pending(), ignored);
+  fs::remove_all(pending(), ignored);
 }
 
 void PartFiles::save(OperatorState& out) const {

@@ -37,7 +37,7 @@ class Operator {
   virtual void load(const StatePiece&) {}
   // The cut of this number, and so all before it, is complete, and will not be taken back.
   virtual void commit(std::uint64_t) {}
-  // All stages have ended, and all results of this replica are visible.
+  // All stages have ended, and all results are visible.
   virtual void finish() {}
 };
 

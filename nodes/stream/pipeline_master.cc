@@ -40,7 +40,9 @@ void PipelineMaster::run(Context& node) {
   while (!node.stopping()) {
     wait_for_turn();
     const bool last = all_ended();
-    if (checkpoint(last) && last) break;
+    if (!checkpoint() || !last) continue;
+    commit(cut_, true);
+    break;
   }
   std::error_code ignored;
   std::filesystem::remove_all(dataflow::scratch_of(options_, context_), ignored);
@@ -52,23 +54,28 @@ void PipelineMaster::wait_for_turn() {
   while (!all_ended() && !passed(next)) signal_.wait(until(next));
 }
 
-// Returns whether it is complete. The last one is that after which no stage has anything to do.
-bool PipelineMaster::checkpoint(bool last) {
+// Returns whether it is complete.
+bool PipelineMaster::checkpoint() {
   const std::uint64_t cut = ++cut_;
   for (const Clients<StageNode>& stage : stages_) stage.all<&StageNode::begin_cut>(cut);
   context_.checkpoint(cut);
   if (!context_.wait_for_cut(cut)) return false;
-  std::vector<Future<std::vector<EdgeCounts>>> visible;
-  for (const Clients<StageNode>& stage : stages_) {
-    for (const Client<StageNode>& one : stage) visible.push_back(one.async<&StageNode::commit>(cut, last));
-  }
-  std::vector<EdgeCounts> edges;
-  for (auto& one : visible) add_to(edges, one.get());
+  std::vector<EdgeCounts> edges = commit(cut, false);
   context_.report({.step = cut});
   const std::lock_guard lock(mutex_);
   complete_ = cut;
   edges_ = std::move(edges);
   return true;
+}
+
+std::vector<EdgeCounts> PipelineMaster::commit(std::uint64_t cut, bool over) {
+  std::vector<Future<std::vector<EdgeCounts>>> visible;
+  for (const Clients<StageNode>& stage : stages_) {
+    for (const Client<StageNode>& one : stage) visible.push_back(one.async<&StageNode::commit>(cut, over));
+  }
+  std::vector<EdgeCounts> edges;
+  for (auto& one : visible) add_to(edges, one.get());
+  return edges;
 }
 
 void PipelineMaster::ended(const std::string& node, const StageCounts& counts) {

@@ -58,7 +58,9 @@ class PipelineMaster {
 
  private:
   bool all_ended() const;
-  bool checkpoint(bool last);
+  bool checkpoint();
+  // Makes the results of the cut visible. Returns what the stages have sent so far.
+  std::vector<dataflow::EdgeCounts> commit(std::uint64_t cut, bool over);
   void wait_for_turn();
 
   Context& context_;

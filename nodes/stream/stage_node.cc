@@ -59,11 +59,11 @@ void StageNode::begin_cut(std::uint64_t number) {
   signal_.set();
 }
 
-Future<std::vector<EdgeCounts>> StageNode::commit(std::uint64_t number, bool last) {
+Future<std::vector<EdgeCounts>> StageNode::commit(std::uint64_t number, bool over) {
   Future<std::vector<EdgeCounts>> done;
   {
     const std::lock_guard lock(mutex_);
-    done = commits_.emplace_back(Commit{.number = number, .last = last}).done.future();
+    done = commits_.emplace_back(Commit{.number = number, .over = over}).done.future();
   }
   signal_.set();
   return done;
@@ -158,7 +158,7 @@ bool StageNode::commands() {
   }
   for (Commit& one : commits) {
     for (const auto& each : operators_) each->commit(one.number);
-    if (one.last) {
+    if (one.over) {
       for (const auto& each : operators_) each->finish();
     }
     one.done.set_value(sent());

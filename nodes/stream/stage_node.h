@@ -54,8 +54,8 @@ class StageNode {
   // Asks for the cut of this number. A source puts its barrier among the records.
   void begin_cut(std::uint64_t number);
   // The cut is complete, so its results may become visible. The future is ready when they are, with all that the
-  // replica has sent to other stages. After the last one no stage has anything to do.
-  Future<std::vector<dataflow::EdgeCounts>> commit(std::uint64_t number, bool last);
+  // replica has sent to other stages. `over`: all results of all stages are visible.
+  Future<std::vector<dataflow::EdgeCounts>> commit(std::uint64_t number, bool over);
 
   using Remote = Methods<deadline<immediate<&StageNode::push>, kLongestWait>, immediate<&StageNode::begin_cut>,
                          deadline<immediate<&StageNode::commit>, kLongestWait>>;
@@ -66,7 +66,7 @@ class StageNode {
  private:
   struct Commit {
     std::uint64_t number = 0;
-    bool last = false;
+    bool over = false;
     Promise<std::vector<dataflow::EdgeCounts>> done{};
   };
 

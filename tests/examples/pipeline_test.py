@@ -191,7 +191,7 @@ class Results(Folders):
                 until.touch()
             with launch.Launch("stream_wordcount", *flags, f"--pipeline.replicas={replicas}", *before) as run:
                 if number < 2:
-                    wait_for_parts(self, run, into)
+                    wait_for_parts(self, run, into, launch.PATIENCE)
                     run.stop()
                 else:
                     run.result()
@@ -305,10 +305,10 @@ def grow(path, lines):
         file.write("".join(line + "\n" for line in lines))
 
 
-def wait_for_parts(test, run, into):
-    """Waits until one more part is visible, or nothing more can come before more lines do."""
+def wait_for_parts(test, run, into, most=1):
+    """Waits until one more part is visible, or for so many seconds: perhaps nothing more can come before more lines do."""
     before = len(list(into.glob("part-*")))
-    end = time.monotonic() + 1
+    end = time.monotonic() + most
     while len(list(into.glob("part-*"))) == before and time.monotonic() < end:
         time.sleep(random.random() / 20)
 
