@@ -6,6 +6,7 @@ std::string Cause::text() const {
   std::string result =
       node.empty() ? what
                    : node + (incarnation > 1 ? " (incarnation " + std::to_string(incarnation) + ")" : "") + ": " + what;
+  if (!host.empty()) result += " (on host " + host + ")";
   const auto append = [&](const char* title, const std::vector<std::string>& lines) {
     if (lines.empty()) return;
     result += std::string("\n  ") + title;

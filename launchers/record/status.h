@@ -25,6 +25,7 @@ struct Cause {
   // empty: the launcher
   std::string node{};
   std::uint32_t incarnation = 0;
+  std::string host{};                     // the host of its process; empty: the launcher's host
   std::string what{};                     // "std::runtime_error: no such file", "was killed by signal 9 (SIGKILL)"
   ExitStatus exit{};                      // the end of its process, if it ended
   bool hanging = false;                   // it did not answer

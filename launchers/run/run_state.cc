@@ -190,7 +190,10 @@ void RunState::on_cut_given_up(std::uint64_t step) {
   }
 }
 
-void RunState::add_output(std::size_t process, Cause& cause) { add_failure_output(nodes_->last_lines(process), cause); }
+void RunState::add_origin(std::size_t process, Cause& cause) {
+  cause.host = nodes_->host_of(process);
+  add_failure_output(nodes_->last_lines(process), cause);
+}
 
 void RunState::log(const std::string& line) {
   if (terminal_ != nullptr) terminal_->write(true, "lp: " + line + "\n");

@@ -57,7 +57,7 @@ class RunState final : public Coordinator::Listener {
     return cuts_.complete(step, members);
   }
   void on_cut_given_up(std::uint64_t step) override;
-  void add_output(std::size_t process, Cause& cause) override;
+  void add_origin(std::size_t process, Cause& cause) override;
   void log(const std::string& line) override;
   void on_measured(std::size_t process, Measurement part) override;
   void on_event(RunEvent event) override { recorder_.event(std::move(event)); }

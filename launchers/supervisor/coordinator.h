@@ -52,9 +52,9 @@ class Coordinator final : public ExecutorEvents {
     virtual void on_peers(std::span<const PeerState> peers) = 0;  // for clients outside the graph
     // All present members have saved this step. Throws Error when the cut cannot be kept.
     virtual RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) = 0;
-    virtual void on_cut_given_up(std::uint64_t step) = 0;                 // it will never be complete
-    virtual void add_output(std::size_t process, Cause& cause) = 0;       // adds the last output of its process
-    virtual void log(const std::string& line) = 0;                        // shows the line to people
+    virtual void on_cut_given_up(std::uint64_t step) = 0;            // it will never be complete
+    virtual void add_origin(std::size_t process, Cause& cause) = 0;  // adds the host and the last output of its process
+    virtual void log(const std::string& line) = 0;                   // shows the line to people
     virtual void on_measured(std::size_t process, Measurement part) = 0;  // the answer to measure()
     virtual void on_event(RunEvent event) = 0;                            // its time is not set
   };

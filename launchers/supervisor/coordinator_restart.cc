@@ -115,7 +115,7 @@ void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const 
   if (culprit_ == index) {
     culprit_.reset();
     result_.cause.exit = status;
-    listener_.add_output(index, result_.cause);
+    listener_.add_origin(index, result_.cause);
   }
   if (phase_ == Phase::stopping) {
     process.state = Process::State::ended;
@@ -123,7 +123,7 @@ void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const 
       Cause cause = cause_of(index, describe(status) + " while the program stopped");
       cause.exit = status;
       note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
-      listener_.add_output(index, cause);
+      listener_.add_origin(index, cause);
       if (done) {
         listener_.log(cause.node + ": " + cause.what + "; its work was already done");
       } else {
@@ -148,7 +148,7 @@ void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const 
                                                                                          : "")));
   cause.exit = status;
   if (!process.cause.has_value()) note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
-  listener_.add_output(index, cause);
+  listener_.add_origin(index, cause);
   for (const NodeId node : nodes) nodes_[node].text = cause.what;
   decide(index, cause);
 }

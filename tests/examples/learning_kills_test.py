@@ -19,13 +19,14 @@ import launch
 launch.FOLDER, LP = map(pathlib.Path, sys.argv[1:3])
 KILLS = int(next((word.removeprefix("--kills=") for word in sys.argv if word.startswith("--kills=")), 0))
 KILLS_OF_A_RUN = 5  # the restarts of a node follow one another ever more slowly
+SHARE = 1 if KILLS else 4  # a run with a single kill is so many times shorter
 RESTARTS = "--restarts=40"
 PROGRAMS = {
-    "dqn": ["--environment=catch", "--steps=30000", "--checkpoint_every=500", "--seed=3"],
-    "es": ["--evaluations=64000", "--seed=3"],
-    "impala": ["--environment=catch", "--steps=1600000", "--inference_servers=1", "--seed=3"],
-    "ppo": ["--steps=200000", "--checkpoint_every=20", "--seed=3"],
-    "td3": ["--steps=10000", "--checkpoint_every=500", "--seed=3"],
+    "dqn": ["--environment=catch", f"--steps={30_000 // SHARE}", "--checkpoint_every=500", "--seed=3"],
+    "es": [f"--evaluations={64_000 // SHARE}", "--seed=3"],
+    "impala": ["--environment=catch", f"--steps={1_600_000 // SHARE}", "--inference_servers=1", "--seed=3"],
+    "ppo": [f"--steps={200_000 // SHARE}", "--checkpoint_every=20", "--seed=3"],
+    "td3": [f"--steps={10_000 // SHARE}", "--checkpoint_every=500", "--seed=3"],
 }
 CHOSEN = [word for word in sys.argv[3:] if word in PROGRAMS] or list(PROGRAMS)
 SAME_BITS = ["es", "ppo"]  # whatever is killed

@@ -13,8 +13,8 @@ import unittest
 import launch
 
 KILLS = 2
-BYTES = 2_000_000 if "LP_SANITIZED" in os.environ else 40_000_000
-LONGER = 4  # a job with so many times as many bytes still runs when a kill comes
+BYTES = 2_000_000 if "LP_SANITIZED" in os.environ else 16_000_000
+LONGER = 8  # a job with so many times as many bytes still runs when a kill comes
 SMALL = ["--split_mib=1", "--memory_mib=48"]  # many tasks
 
 

@@ -27,7 +27,7 @@ import launch
 from crossings import BITS, ENDS, GOES_ON, OPTIONS, REFUSED, RESUMED, SCHEMES, UPDATES, Cell
 
 STRENGTH = [BITS, UPDATES, GOES_ON, ENDS, REFUSED]
-SAMPLE = 16  # cells
+SAMPLE = 8  # cells
 ATTEMPTS = 5  # to disturb a training before its end
 PAUSE = 0.1  # seconds for which a node is stopped
 LOSS_OF_ACCURACY = 0.03  # the most that a disturbed run may lose

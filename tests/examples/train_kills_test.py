@@ -7,7 +7,7 @@ import unittest
 
 import launch
 
-STEPS = 2500 if "LP_SANITIZED" in os.environ else 12000  # long enough to be disturbed
+STEPS = 2500 if "LP_SANITIZED" in os.environ else 6000  # long enough to be disturbed
 LONG = [f"--steps={STEPS}", "--hidden=16"]
 ROUNDS = ["--steps=400", "--hidden=16", "--fraction=1"]  # federated
 

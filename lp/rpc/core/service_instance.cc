@@ -117,18 +117,21 @@ void ServiceInstance::accept(Call* call) {
     // it has run
   } else if (gates_[i] == nullptr || stopping()) {
     turn_.post(call);
-  } else {
-    switch (gates_[i]->enter_or_queue(call)) {
-      case ConcurrencyLimit::Entry::entered: run_concurrently(*gates_[i], call); break;
-      case ConcurrencyLimit::Entry::queued: break;
-      case ConcurrencyLimit::Entry::full:
-        call->refuse(Error(ErrorKind::overloaded,
-                           "all " + std::to_string(call->method().traits.concurrent) +
-                               " calls that may run at a time are running, and " +
-                               std::to_string(call->method().traits.queue) + " more wait: try again later",
-                           {.node = name(), .method = std::string(call->method().name)}));
-    }
+  } else if (enter(*gates_[i], call)) {
+    run_concurrently(*gates_[i], call);
   }
+}
+
+bool ServiceInstance::enter(ConcurrencyLimit& gate, Call* call) {
+  const ConcurrencyLimit::Entry entry = gate.enter_or_queue(call);
+  if (entry == ConcurrencyLimit::Entry::full) {
+    const MethodTraits& traits = call->method().traits;
+    call->refuse(Error(ErrorKind::overloaded,
+                       "all " + std::to_string(traits.concurrent) + " calls that may run at a time are running, and " +
+                           std::to_string(traits.queue) + " more wait: try again later",
+                       {.node = name(), .method = std::string(call->method().name)}));
+  }
+  return entry == ConcurrencyLimit::Entry::entered;
 }
 
 void ServiceInstance::resume(Call* call) {
@@ -144,7 +147,12 @@ Runnable ServiceInstance::accept(const Method& method, Incoming&& message) {
   track_served(call->reply(), *call);
   const auto i = static_cast<std::size_t>(&method - methods_.data());
   if (batchers_[i] == nullptr && gates_[i] == nullptr && !method.traits.immediate) {
-    return turn_.take_or_post(call) ? Runnable{.turn = &turn_, .task = call} : Runnable();
+    return turn_.take_or_post(call) ? Runnable{.service = this, .task = call} : Runnable();
+  }
+  if (gates_[i] != nullptr && method.traits.concurrent == 1 && !stopping()) {
+    if (!enter(*gates_[i], call)) return {};
+    began();
+    return {.service = this, .gate = gates_[i].get(), .task = call};
   }
   accept(call);
   return {};
@@ -158,20 +166,30 @@ bool ServiceInstance::run_at_once(Task* task) noexcept {
   return runs;
 }
 
+void ServiceInstance::run_here(ConcurrencyLimit& gate, Task* task) noexcept {
+  for (Task* next = task; next != nullptr; next = gate.leave()) {
+    const Running running(*this, *next);
+    next->run();
+  }
+  ended();
+}
+
 void ServiceInstance::run_concurrently(ConcurrencyLimit& gate, Task* task) {
   began();
-  const auto serve = [this, &gate, task] {
-    for (Task* next = task; next != nullptr; next = gate.leave()) {
-      const Running running(*this, *next);
-      next->run();
-    }
-    ended();
-  };
   try {
-    process_.pool().run(serve);
+    process_.pool().run([this, &gate, task] { run_here(gate, task); });
   } catch (const Error& error) {
     for (Task* next = task; next != nullptr; next = gate.leave()) next->refuse(error);
     ended();
+  }
+}
+
+void Runnable::run() const noexcept {
+  if (service == nullptr) return;
+  if (gate == nullptr) {
+    service->turn().run(task);
+  } else {
+    service->run_here(*gate, task);
   }
 }
 

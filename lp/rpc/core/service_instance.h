@@ -80,13 +80,14 @@ class ServiceInstance {
   void accept(Call* call);
   // Like accept(), for a call whose turn had come and that had to wait again: it goes before all others.
   void resume(Call* call);
-  // Like accept(), for a call that came as bytes. When its turn is free, the current thread takes it and must run the
-  // returned handler.
+  // Like accept(), for a call that came as bytes. When the current thread may run it, it must run the returned handler:
+  // when its turn is free, or when its method runs one call at a time beside the turn and runs none.
   [[nodiscard]] Runnable accept(const Method& method, Incoming&& message);
   // Runs an immediate call. Returns false when the node is stopping.
   bool run_at_once(Task* task) noexcept;
-  // Runs tasks that wait at a gate.
+  // Runs a task that has entered the gate, and then those that wait there: in a thread of the pool; in this thread.
   void run_concurrently(ConcurrencyLimit& gate, Task* task);
+  void run_here(ConcurrencyLimit& gate, Task* task) noexcept;
 
   // Return the work that has the turn, and the call that the work waits for, if it waits in one.
   std::optional<Standing> standing() const { return turn_.standing(id_); }
@@ -120,6 +121,9 @@ class ServiceInstance {
   Error failure(const Method& method, const CallScope& scope, std::exception_ptr exception) const;
 
  private:
+  // Returns false when the call waits at the gate, or is refused because too many wait.
+  bool enter(ConcurrencyLimit& gate, Call* call);
+
   friend class WaitScope;
   struct Wait;
   // A concurrent handler that runs in the current thread, while it lives.

@@ -146,15 +146,18 @@ class Turn {
   Event* idle_waiter_ = nullptr;
 };
 
-// A task that has its turn already, for the current thread to run.
+class ConcurrencyLimit;
+class ServiceInstance;
+
+// A handler that may run at once, because it has its turn, or its place at the gate of its method, already. The thread
+// that gets it runs it, or lets another run it.
 struct Runnable {
-  Turn* turn = nullptr;  // null: there is nothing to run
+  ServiceInstance* service = nullptr;  // null: there is nothing to run
+  ConcurrencyLimit* gate = nullptr;    // null: it has the turn of the service
   Task* task = nullptr;
 
-  explicit operator bool() const { return turn != nullptr; }
-  void run() const noexcept {
-    if (turn != nullptr) turn->run(task);
-  }
+  explicit operator bool() const { return service != nullptr; }
+  void run() const noexcept;
 };
 
 }  // namespace lp::rpc

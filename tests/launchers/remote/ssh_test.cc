@@ -88,6 +88,16 @@ TEST_F(SshTest, EachHostHasItsShareAndAGroupTheHostsThatItIsGiven) {
   EXPECT_TRUE(has(status, "\"host\":\"h3\"")) << status;
 }
 
+TEST_F(SshTest, TheCauseOfTheEndNamesTheHost) {
+  for (const auto& [mode, cause] : {std::pair("throws", "worker/1: std::runtime_error: no data here (on host h2)"),
+                                    {"exits", "worker/1: exited with code 3 (on host h2)"}}) {
+    Subprocess program(on_hosts(
+        {"--mode=" + std::string(mode), "--workers=2", configuration("groups: {worker: {hosts: [h2]}}\n")}, "h1,h2:2"));
+    EXPECT_NE(program.wait().code, 0);
+    EXPECT_TRUE(has(program.err(), cause)) << program.err();
+  }
+}
+
 TEST_F(SshTest, WhatIsWrongWithEachHostIsSaidInOneError) {
   Subprocess program(on_hosts({}, "h1,h4,no-such-host.invalid"));
   EXPECT_EQ(program.wait().code, 2);

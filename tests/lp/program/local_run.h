@@ -92,6 +92,9 @@ class LocalRun : public Runtime::Observer {
   void wait_failed(std::size_t nodes) {
     wait([&] { return failed_.size() >= nodes; });
   }
+  void wait_failed(const std::string& node) {
+    wait([&] { return failed_.count(node) > 0; });
+  }
   std::map<std::string, Error> failed() {
     const std::lock_guard lock(mutex_);
     return failed_;

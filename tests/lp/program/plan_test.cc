@@ -42,11 +42,7 @@ class Caller {
   void run() {}
 };
 
-}  // namespace plan_test
-
 namespace {
-
-using namespace plan_test;
 
 Program digits() {
   Program p("digits");
@@ -344,4 +340,5 @@ TEST(Plan, Json) {
 }
 
 }  // namespace
+}  // namespace plan_test
 }  // namespace lp
