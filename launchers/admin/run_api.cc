@@ -4,11 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "launchers/control/waits_record.h"
+#include "launchers/os/stacks.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
@@ -21,7 +24,7 @@ namespace {
 constexpr std::size_t kLongestPart = std::size_t{1} << 17;  // bytes of a file in one answer
 constexpr auto kMeasureTimeout = std::chrono::seconds(1);   // for processes to report what they use
 
-enum class Ask : std::uint8_t { status, follow, measure, stop, restart, file };
+enum class Ask : std::uint8_t { status, follow, measure, stop, restart, file, waits, stack };
 
 struct Request {
   Ask ask = Ask::status;
@@ -61,7 +64,7 @@ RunApi::RunApi(const std::filesystem::path& directory, const SupervisionGraph& g
 
 void RunApi::forget(Client client) {
   followers_.erase(client);
-  measurers_.erase(client);
+  for (auto& [subject, question] : questions_) question.clients.erase(client);
 }
 
 void RunApi::publish(std::string_view status) {
@@ -85,7 +88,11 @@ void RunApi::handle(Client client, std::string_view line) {
     switch (request.ask) {
       case Ask::follow: followers_.insert(client); [[fallthrough]];
       case Ask::status: return server_.send(client, to_json(status_()));
-      case Ask::measure: return measure(client);
+      case Ask::measure: return ask(client, Inquiry::use);
+      case Ask::waits: return ask(client, Inquiry::waits);
+      case Ask::stack:
+        if (request.node.empty()) throw Error(ErrorKind::failed, "a request for stacks names a node");
+        return ask(client, Inquiry::stacks, request.node);
       case Ask::stop: return server_.send(client, answer("done", stop(request.reason, request.by, request.force)));
       case Ask::restart: return server_.send(client, answer("done", coordinator_.restart_node(request.node)));
       case Ask::file: return server_.send(client, to_json(part_of(request.name, request.from)));
@@ -121,45 +128,83 @@ std::string RunApi::stop(const std::string& reason, const std::string& given_by,
          coordinator_.result().reason;
 }
 
-void RunApi::measure(Client client) {
-  measurers_.insert(client);
-  if (measurers_.size() > 1) return;  // a measurement is on its way, and its answer serves all clients
-  measured_.clear();
-  for (const std::size_t process : coordinator_.measure()) measured_[process];
-  measures_until_ = after(kMeasureTimeout);
-  answer_if_complete();
-}
-
-void RunApi::on_measured(std::size_t process, Measurement part) {
-  if (measurers_.empty()) return;
-  Measurement& all = measured_[process];
-  if (part.use.has_value()) all.use = part.use;
-  if (part.calls.has_value()) all.calls = std::move(part.calls);
-  all.left_out += part.left_out;
-  answer_if_complete();
-}
-
-void RunApi::advance(Time now) {
-  if (now >= measures_until_) answer_measurers();
-}
-
-void RunApi::answer_if_complete() {
-  if (measures_until_ == kNever) return;  // not all processes have been asked yet
-  for (const auto& [process, measurement] : measured_) {
-    if (!measurement.use.has_value() || !measurement.calls.has_value()) return;
+void RunApi::ask(Client client, Inquiry what, const std::string& node) {
+  Question& question = questions_[{what, node}];
+  question.clients.insert(client);
+  if (question.clients.size() > 1) return;
+  try {
+    if (node.empty()) {
+      for (const std::size_t process : coordinator_.measure(what)) question.parts[process];
+    } else {
+      question.parts[coordinator_.measure(what, node)];
+    }
+  } catch (const Error&) {
+    questions_.erase({what, node});
+    throw;
   }
-  answer_measurers();
+  question.until = after(what == Inquiry::stacks ? kStacksLimit : kMeasureTimeout);
+  answer_complete();
 }
 
-void RunApi::answer_measurers() {
-  measures_until_ = kNever;
+void RunApi::on_measured(std::size_t process, const Measurement& part) {
+  for (auto& [subject, question] : questions_) {
+    const bool being_asked = question.until == kNever && subject.second.empty();  // threads answer at once
+    if (!being_asked && !question.parts.contains(process)) continue;
+    Measurement& all = question.parts[process];
+    if (part.use.has_value()) all.use = part.use;
+    if (part.calls.has_value()) all.calls = part.calls;
+    if (part.waits.has_value()) all.waits = part.waits;
+    if (part.threads.has_value()) all.threads = part.threads;
+    if (part.stacks.has_value()) all.stacks = part.stacks;
+    all.left_out += part.left_out;
+  }
+  answer_complete();
+}
+
+Time RunApi::next() const {
+  Time next = kNever;
+  for (const auto& [subject, question] : questions_) next = std::min(next, question.until);
+  return next;
+}
+
+void RunApi::advance(Time) { answer_complete(); }
+
+// Answers the questions that all processes have answered, or whose time is over.
+void RunApi::answer_complete() {
+  for (auto at = questions_.begin(); at != questions_.end();) {
+    const auto& [subject, question] = *at;
+    const bool complete = std::all_of(question.parts.begin(), question.parts.end(),
+                                      [what = subject.first](const auto& part) { return part.second.answers(what); });
+    if (question.until == kNever || (!complete && !passed(question.until))) {
+      ++at;
+      continue;
+    }
+    const std::string text = answer_to(subject, question);
+    const std::set<Client> clients = question.clients;
+    at = questions_.erase(at);
+    for (const Client client : clients) server_.send(client, text);
+  }
+}
+
+std::string RunApi::answer_to(const Subject& subject, const Question& question) {
+  switch (subject.first) {
+    case Inquiry::use: return use_record(question);
+    case Inquiry::waits: return waits_record(question);
+    case Inquiry::stacks: break;
+  }
+  const std::optional<Stacks>& stacks = question.parts.begin()->second.stacks;
+  if (!stacks.has_value()) return answer("error", "the host of " + subject.second + " does not answer");
+  return answer(stacks->problem ? "error" : "stack", stacks->text);
+}
+
+std::string RunApi::use_record(const Question& question) {
   MeasureRecord record;
   record.time = to_seconds(now().time_since_epoch());
   record.status = status_();
   const ProcessUse own = use_of(getpid());
   const std::string host = host_name();
   record.launcher = {.host = host, .pid = getpid(), .cpu = own.cpu, .memory = own.memory};
-  for (auto& [process, measurement] : measured_) {
+  for (const auto& [process, measurement] : question.parts) {
     MeasureRecord::Process& entry = record.processes.emplace_back();
     for (const NodeId node : graph_.processes[process].nodes) {
       entry.nodes.push_back(graph_.nodes[node].name);
@@ -172,12 +217,26 @@ void RunApi::answer_measurers() {
       entry.memory = measurement.use->memory;
     }
     if (measurement.calls.has_value()) {
-      std::move(measurement.calls->begin(), measurement.calls->end(), std::back_inserter(record.calls));
+      record.calls.insert(record.calls.end(), measurement.calls->begin(), measurement.calls->end());
     }
     record.left_out += measurement.left_out;
   }
-  const std::string text = to_json(record);
-  for (const Client client : std::exchange(measurers_, {})) server_.send(client, text);
+  return to_json(record);
+}
+
+std::string RunApi::waits_record(const Question& question) {
+  WaitsRecord record{.time = to_seconds(now().time_since_epoch()), .status = status_()};
+  for (const auto& [process, measurement] : question.parts) {
+    WaitsRecord::Process& entry = record.processes.emplace_back();
+    for (const NodeId node : graph_.processes[process].nodes) {
+      entry.nodes.push_back(graph_.nodes[node].name);
+      entry.host = record.status.nodes[node].host;
+      entry.pid = record.status.nodes[node].pid;
+    }
+    entry.waits = measurement.waits;
+    entry.threads = measurement.threads;
+  }
+  return to_json(record);
 }
 
 }  // namespace lp::launch

@@ -7,6 +7,8 @@
 //   {"ask":"stop","reason":"enough","by":"ann (lp stop)"}
 //                                            {"done":"..."}; with "force":true at once
 //   {"ask":"measure"}                        a MeasureRecord: the processes' resources, and the calls between nodes
+//   {"ask":"waits"}                          a WaitsRecord: what nodes and threads wait for
+//   {"ask":"stack","node":"worker/1"}        {"stack":"..."}: the native stacks of the threads of the node's process
 //   {"ask":"restart","node":"worker/1"}      {"done":"..."}
 //   {"ask":"file","name":"logs/worker/1.log","from":0}
 //                                            a FilePart: the bytes of a file in the run's directory, beginning at
@@ -22,6 +24,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "launchers/admin/admin_server.h"
 #include "launchers/control/measurement.h"
@@ -46,9 +49,9 @@ class RunApi {
   // Sends the changed status to the clients that follow it.
   void publish(std::string_view status);
   // Takes a part of the answer to Coordinator::measure().
-  void on_measured(std::size_t process, Measurement part);
-  // When advance() is due: then the answer goes out without the processes that have not answered.
-  Time next() const { return measures_until_; }
+  void on_measured(std::size_t process, const Measurement& part);
+  // When advance() is due: then an answer goes out without the processes that have not answered.
+  Time next() const;
   void advance(Time now);
   // The run has ended, and its result is written.
   void finish(Time until) { server_.finish(until); }
@@ -60,19 +63,27 @@ class RunApi {
   FilePart part_of(const std::string& name, std::uint64_t from) const;
   std::string stop(const std::string& reason, const std::string& given_by, bool force);
 
+  // A question to processes, on its way. Its answer serves all clients that have asked the same meanwhile.
+  struct Question {
+    std::set<Client> clients{};
+    std::map<std::size_t, Measurement> parts{};  // the answers of processes so far
+    Time until = kNever;  // then the answer has the parts that have come; kNever: processes are being asked
+  };
+  using Subject = std::pair<Inquiry, std::string>;  // the string: the node, for an inquiry about one
+
   void forget(Client client);
-  void measure(Client client);
-  void answer_if_complete();
-  void answer_measurers();
+  void ask(Client client, Inquiry what, const std::string& node = {});
+  void answer_complete();
+  std::string answer_to(const Subject& subject, const Question& question);
+  std::string use_record(const Question& question);
+  std::string waits_record(const Question& question);
 
   const std::filesystem::path directory_;
   const SupervisionGraph& graph_;
   Coordinator& coordinator_;
   Function<RunStatus()> status_;
   std::set<Client> followers_;
-  std::set<Client> measurers_;                   // clients that wait for an answer
-  std::map<std::size_t, Measurement> measured_;  // the answers of processes so far
-  Time measures_until_ = kNever;  // then the answer holds the parts that have come; kNever: nothing is measured
+  std::map<Subject, Question> questions_;
   AdminServer server_;
 };
 

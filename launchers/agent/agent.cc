@@ -31,11 +31,13 @@
 #include "launchers/agent/child_table.h"
 #include "launchers/agent/launcher_link.h"
 #include "launchers/agent/leftover_processes.h"
+#include "launchers/agent/stack_taker.h"
 #include "launchers/control/checkpoint_transfer.h"
 #include "launchers/control/control_generated.h"
 #include "launchers/control/control_messages.h"
 #include "launchers/control/measurement.h"
 #include "launchers/control/process_roles.h"
+#include "launchers/control/waits_record.h"
 #include "launchers/os/descriptor_limit.h"
 #include "launchers/os/process_memory.h"
 #include "launchers/os/spawn.h"
@@ -54,7 +56,7 @@ constexpr std::size_t kMostLastOutput = std::size_t{1} << 18;
 constexpr auto kMemoryPeriod = std::chrono::milliseconds(100);  // between two measurements of limited processes
 
 // Tags in the poller: the launcher's, the signals', and one for each descriptor of a child.
-enum class Source : std::uint64_t { control, out, err };
+enum class Source : std::uint64_t { control, out, err, stacks };
 constexpr std::uint64_t kSignals = LauncherLink::kTags;
 constexpr std::uint64_t kFirstSerial = 1;
 static_assert(kSignals < kFirstSerial * 4);
@@ -118,6 +120,7 @@ class Agent {
         return watch_control(*child);
       case Source::out: return pass_output(*child, child->out, false, kOutputAtOnce);
       case Source::err: return pass_output(*child, child->err, true, kOutputAtOnce);
+      case Source::stacks: return read_stacks(*child);
     }
   }
 
@@ -137,7 +140,11 @@ class Agent {
   }
 
   void handle(Child& child, const control::Message& message, std::span<const std::uint8_t> bytes) {
-    if (message.body_as_Measure() != nullptr) send_use(child);
+    if (const auto* measure = message.body_as_Measure()) {
+      const auto what = static_cast<Inquiry>(measure->what());
+      if (what == Inquiry::stacks) return take_stacks(child);
+      what == Inquiry::waits ? send_threads(child) : send_use(child);
+    }
     if (message.body_as_Kill() != nullptr) {
       child.killed = true;
       kill(-child.pid, SIGKILL);
@@ -154,6 +161,35 @@ class Agent {
     used.cpu = use.cpu;
     used.memory = use.memory;
     send(child, std::move(used));
+  }
+
+  void send_threads(const Child& child) {
+    control::ThreadsT threads;
+    threads.text = pack_threads(thread_states(child.pid));
+    send(child, std::move(threads));
+  }
+
+  void take_stacks(Child& child) {
+    if (child.stacks != nullptr) return;  // they are on their way
+    child.stacks = std::make_unique<StackTaker>(child.pid);
+    if (child.stacks->fd() < 0) return send_stacks(child);
+    poller_.add(child.stacks->fd(), tag_of(child, Source::stacks));
+  }
+
+  // Reads what the command has printed, and sends it at its end.
+  void read_stacks(Child& child) {
+    if (child.stacks->read()) return;
+    poller_.remove(child.stacks->fd());
+    send_stacks(child);
+  }
+
+  void send_stacks(Child& child) {
+    const Stacks stacks = child.stacks->result();
+    child.stacks.reset();
+    control::StacksT message;
+    message.text = stacks.text;
+    message.problem = stacks.problem;
+    send(child, std::move(message));
   }
 
   void watch_control(const Child& child) {
@@ -257,7 +293,7 @@ class Agent {
     waitpid(child.pid, &status, 0);
     report_exit(child, exit_of(child, status));
     if (child.control != nullptr) poller_.remove(child.control->fd());
-    for (const int fd : {child.out, child.err}) {
+    for (const int fd : {child.out, child.err, child.stacks == nullptr ? -1 : child.stacks->fd()}) {
       if (fd >= 0) poller_.remove(fd);
     }
     children_.remove(child);

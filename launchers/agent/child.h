@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "launchers/agent/stack_taker.h"
 #include "launchers/control/message_stream.h"
 
 namespace lp::control {
@@ -34,6 +35,7 @@ struct Child {
   std::unique_ptr<MessageStream> control{};
   int out = -1;  // the pipes into which it writes; -1: it has a terminal, or it has closed them
   int err = -1;
+  std::unique_ptr<StackTaker> stacks{};  // null: none are taken
 };
 
 // Starts the process that the launcher asks for, unless something prevents it.

@@ -23,6 +23,7 @@
 #include "launchers/control/message_stream.h"
 #include "launchers/control/node_events.h"
 #include "launchers/control/node_start.h"
+#include "launchers/control/waits_record.h"
 #include "launchers/os/crash_handler.h"
 #include "launchers/os/event_loop.h"
 #include "lp/base/error.h"
@@ -144,13 +145,22 @@ class NodeHost final : public Runtime::Observer {
     } else if (const auto* stop = message->body_as_Stop()) {
       if (stop->run_ends()) runtime_->end_run();
       end(wire::text_of(stop->reason()));
-    } else if (message->body_as_Measure() != nullptr) {
-      control_.send(pack(unit_, incarnation_, pack_calls(measurement_of(runtime_->calls()))));
+    } else if (const auto* measure = message->body_as_Measure()) {
+      answer(static_cast<Inquiry>(measure->what()));
     } else if (message->body_as_Leave() != nullptr) {
       may_leave_ = true;
     } else if (const auto* probe = message->body_as_Probe(); probe != nullptr && is_here(probe->node())) {
       runtime_->probe(probe->node());
     }
+  }
+
+  // This thread answers, because the services may be stuck.
+  void answer(Inquiry what) {
+    if (what == Inquiry::use) control_.send(pack(unit_, incarnation_, pack_calls(measurement_of(runtime_->calls()))));
+    if (what != Inquiry::waits) return;
+    control::WaitsT waits;
+    waits.text = pack_waits(runtime_->waits());
+    control_.send(pack(unit_, incarnation_, std::move(waits)));
   }
 
   bool is_here(NodeId node) const {

@@ -51,6 +51,15 @@ ProcessUse use_of(pid_t process) {
   return use;
 }
 
+bool Measurement::answers(Inquiry what) const {
+  switch (what) {
+    case Inquiry::use: return use.has_value() && calls.has_value();
+    case Inquiry::waits: return waits.has_value() && threads.has_value();
+    case Inquiry::stacks: break;
+  }
+  return stacks.has_value();
+}
+
 Measurement measurement_of(std::vector<CallStatistics> calls) {
   Measurement measurement;
   if (calls.size() > kMethods) {

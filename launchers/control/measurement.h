@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "launchers/os/thread_states.h"
 #include "launchers/record/status.h"
+#include "lp/rpc/observation/waits.h"
 
 namespace lp {
 struct CallStatistics;
@@ -60,11 +62,30 @@ struct ProcessUse {
 };
 ProcessUse use_of(pid_t process);
 
-// A part of an answer: the resources of a process, or the calls of its nodes.
+// A question to processes.
+enum class Inquiry : std::uint8_t {
+  use,     // their resources, and the calls of their nodes
+  waits,   // what their nodes wait for, and the states of their threads
+  stacks,  // the native stacks of their threads
+};
+
+// The native stacks of a process, or why there are none.
+struct Stacks {
+  std::string text{};
+  bool problem = false;
+};
+
+// A part of an answer: the resources of a process, or the calls of its nodes, and so on.
 struct Measurement {
   std::optional<ProcessUse> use{};
   std::optional<std::vector<MeasureRecord::Calls>> calls{};
   std::uint64_t left_out = 0;
+  std::optional<ProcessWaits> waits{};
+  std::optional<std::vector<ThreadState>> threads{};
+  std::optional<Stacks> stacks{};
+
+  // Whether all parts of the answer are here.
+  bool answers(Inquiry what) const;
 };
 
 // Packs the calls. Where there are very many methods, only those with the most calls are kept, so that the message fits

@@ -12,6 +12,7 @@
 #include "launchers/control/node_events.h"
 #include "launchers/os/spawn.h"
 #include "lp/base/error.h"
+#include "lp/base/json_value.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/peer_state.h"
 #include "lp/wire/flatbuffer_text.h"
@@ -315,8 +316,10 @@ void ProcessExecutor::probe(NodeId node) {
   send(graph_.nodes[node].process, std::move(probe));
 }
 
-void ProcessExecutor::measure(std::span<const std::size_t> processes) {
-  for (const std::size_t process : processes) send(process, control::MeasureT());
+void ProcessExecutor::measure(std::span<const std::size_t> processes, Inquiry what) {
+  control::MeasureT measure;
+  measure.what = static_cast<std::uint8_t>(what);
+  for (const std::size_t process : processes) send(process, measure);
 }
 
 void ProcessExecutor::end(std::size_t process, const std::string& text) {
@@ -373,6 +376,11 @@ void ProcessExecutor::handle(std::size_t host, std::span<const std::uint8_t> byt
     events_->on_measured(process, message->incarnation(), {.use = ProcessUse{used->cpu(), used->memory()}});
   } else if (const auto* measured = message->body_as_Measured()) {
     events_->on_measured(process, message->incarnation(), unpack_calls(*measured));
+  } else if (const auto* stacks = message->body_as_Stacks()) {
+    events_->on_measured(process, message->incarnation(),
+                         {.stacks = Stacks{wire::text_of(stacks->text()), stacks->problem()}});
+  } else if (message->body_as_Threads() != nullptr || message->body_as_Waits() != nullptr) {
+    take_waits(*message);
   } else if (const auto* exited = message->body_as_Exited()) {
     output_.finish(process);
     if (processes_[process].incarnation == message->incarnation()) processes_[process].up = false;
@@ -386,6 +394,21 @@ void ProcessExecutor::handle(std::size_t host, std::span<const std::uint8_t> byt
   } else {
     handle_node(*message);
   }
+}
+
+// An answer that is malformed counts as none.
+void ProcessExecutor::take_waits(const control::Message& message) {
+  Measurement part;
+  try {
+    if (const auto* threads = message.body_as_Threads()) {
+      part.threads = from_json<std::vector<ThreadState>>(threads->text()->string_view());
+    } else {
+      part.waits = from_json<ProcessWaits>(message.body_as_Waits()->text()->string_view());
+    }
+  } catch (const Error&) {
+    return;
+  }
+  events_->on_measured(message.process(), message.incarnation(), std::move(part));
 }
 
 void ProcessExecutor::handle_node(const control::Message& message) {

@@ -66,7 +66,7 @@ class ProcessExecutor final : public Executor {
   void stop(std::size_t process, const std::string& reason, bool run_ends) override;
   void kill(std::size_t process) override;
   void probe(NodeId node) override;
-  void measure(std::span<const std::size_t> processes) override;
+  void measure(std::span<const std::size_t> processes, Inquiry what) override;
   void abandon(const std::string& why) override;
 
  private:
@@ -92,6 +92,7 @@ class ProcessExecutor final : public Executor {
   void start_there(std::size_t process, const std::filesystem::path& cut);
   bool give_up_waiting(std::size_t process, const std::string& text);
   void handle(std::size_t host, std::span<const std::uint8_t> bytes);
+  void take_waits(const control::Message& message);
   void handle_node(const control::Message& message);
   void handle_event(const NodeEvent& event);
   std::string send_cut(std::size_t process, const std::filesystem::path& cut);

@@ -1,5 +1,7 @@
 #include "launchers/executor/thread_executor.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -11,6 +13,8 @@
 #include <utility>
 
 #include "launchers/control/measurement.h"
+#include "launchers/os/run_command.h"
+#include "launchers/os/stacks.h"
 #include "lp/base/error.h"
 
 namespace lp::launch {
@@ -158,7 +162,48 @@ void ThreadExecutor::end(Ending ending) {
 
 void ThreadExecutor::probe(NodeId node) { runtime_->probe(node); }
 
-void ThreadExecutor::measure(std::span<const std::size_t> processes) {
+void ThreadExecutor::measure(std::span<const std::size_t> processes, Inquiry what) {
+  switch (what) {
+    case Inquiry::use: return measure_use(processes);
+    case Inquiry::waits: return measure_waits(processes);
+    case Inquiry::stacks:
+      if (!processes.empty()) take_stacks(processes.front());
+  }
+}
+
+// All nodes share the threads of this process, so the first answer has them, and the calls.
+void ThreadExecutor::measure_waits(std::span<const std::size_t> processes) {
+  ProcessWaits all = runtime_->waits();
+  std::map<std::string, NodeWaits> nodes;
+  for (NodeWaits& node : all.nodes) nodes[node.node] = std::move(node);
+  std::vector<OpenCall> calls = std::move(all.calls);
+  std::vector<ThreadState> threads = thread_states(getpid());
+  for (const std::size_t process : processes) {
+    ProcessWaits waits{.calls = std::exchange(calls, {})};
+    for (const NodeId node : graph_.processes[process].nodes) {
+      if (const auto at = nodes.find(graph_.nodes[node].name); at != nodes.end()) waits.nodes.push_back(at->second);
+    }
+    events_->on_measured(process, incarnations_[process],
+                         {.waits = std::move(waits), .threads = std::exchange(threads, {})});
+  }
+}
+
+void ThreadExecutor::take_stacks(std::size_t process) {
+  stacks_ = spawn("stacks", [this, process, incarnation = incarnations_[process]] {
+    Stacks stacks;
+    const Output output = lp::launch::run(stacks_command(getpid()), kStacksLimit);
+    try {
+      stacks.text = stacks_text(getpid(), output.text.empty() ? output.errors : output.text);
+    } catch (const Error& error) {
+      stacks = {.text = error.text(), .problem = true};
+    }
+    loop_.post([this, process, incarnation, stacks = std::move(stacks)] {
+      events_->on_measured(process, incarnation, {.stacks = stacks});
+    });
+  });
+}
+
+void ThreadExecutor::measure_use(std::span<const std::size_t> processes) {
   std::map<std::string, std::size_t> process_of;
   std::map<std::size_t, std::vector<CallStatistics>> calls;
   for (const SupervisionGraph::Node& node : graph_.nodes) process_of.emplace(node.name, node.process);

@@ -40,7 +40,7 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   void stop(std::size_t process, const std::string& reason, bool run_ends) override;
   void kill(std::size_t process) override;
   void probe(NodeId node) override;
-  void measure(std::span<const std::size_t> processes) override;
+  void measure(std::span<const std::size_t> processes, Inquiry what) override;
   void abandon(const std::string& why) override;
 
   void on_event(NodeEvent event) override;
@@ -57,6 +57,9 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   struct Ender;
 
   void end(Ending ending);
+  void measure_use(std::span<const std::size_t> processes);
+  void measure_waits(std::span<const std::size_t> processes);
+  void take_stacks(std::size_t process);
 
   const SupervisionGraph& graph_;
   Placer placer_;
@@ -68,6 +71,7 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   bool left_behind_ = false;
   std::shared_ptr<Ender> ender_;  // shared with its thread, which may stay behind in a destructor that never ends
   Thread thread_;
+  Thread stacks_;  // takes the stacks of this process
 };
 
 }  // namespace lp::launch

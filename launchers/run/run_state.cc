@@ -201,7 +201,7 @@ void RunState::log(const std::string& line) {
 
 void RunState::on_measured(std::size_t process, Measurement part) {
   stall_.on_measured(process, part);
-  if (admin_ != nullptr) admin_->on_measured(process, std::move(part));
+  if (admin_ != nullptr) admin_->on_measured(process, part);
 }
 
 void RunState::watch_signals() {
@@ -239,7 +239,7 @@ void RunState::watch_movement() {
   if (turned || !text.empty()) status_writer_.changed();
   if (turned && !text.empty()) log(text);
   if (turned) recorder_.event({.kind = text.empty() ? RunEvent::Kind::moved : RunEvent::Kind::stalled, .text = text});
-  coordinator_->measure();
+  coordinator_->measure(Inquiry::use);
 }
 
 // While the terminal takes no text, nodes that print wait, and none of them counts as hanging.

@@ -321,13 +321,22 @@ void Coordinator::probe(NodeId id, bool late) {
   if (!std::exchange(node.asked, true)) executor_.probe(id);
 }
 
-std::vector<std::size_t> Coordinator::measure() {
+std::vector<std::size_t> Coordinator::measure(Inquiry what) {
   std::vector<std::size_t> up;
   for (std::size_t process = 0; process < processes_.size(); ++process) {
     if (processes_[process].state == Process::State::up) up.push_back(process);
   }
-  executor_.measure(up);
+  executor_.measure(up, what);
   return up;
+}
+
+std::size_t Coordinator::measure(Inquiry what, const std::string& node) {
+  const std::size_t process = graph_.nodes[find(node)].process;
+  if (processes_[process].state != Process::State::up) {
+    throw Error(ErrorKind::failed, node + " has no process now");
+  }
+  executor_.measure({&process, 1}, what);
+  return process;
 }
 
 void Coordinator::on_measured(std::size_t process, std::uint32_t incarnation, Measurement part) {

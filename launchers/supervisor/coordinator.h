@@ -74,9 +74,10 @@ class Coordinator final : public ExecutorEvents {
   // is. An elastic group's member that was given up comes back. Returns a description of what happens. Throws Error
   // when there is no such node, or none to restart.
   std::string restart_node(const std::string& name);
-  // Requests measurements from the processes that are up and returns those processes. Listener::on_measured follows,
-  // unless a process is busy ending.
-  std::vector<std::size_t> measure();
+  // Asks the processes that are up, or that of one node, and returns those processes. Listener::on_measured follows,
+  // unless a process is busy ending. Throws Error when there is no such node, or its process is not up.
+  std::vector<std::size_t> measure(Inquiry what);
+  std::size_t measure(Inquiry what, const std::string& node);
   // The report is complete, or has failed.
   void report_done(const std::optional<std::string>& failure);
   // Fails the run for a reason outside its nodes.
@@ -160,6 +161,7 @@ class Coordinator final : public ExecutorEvents {
   bool counts(NodeId node) const;  // the run waits for its run()
   void fire(const Key& key, bool late);
   std::string why_late(std::size_t index) const;
+  NodeId find(const std::string& node) const;
   void set_phase(Phase phase);
   void note(RunEvent::Kind kind, const std::string& node, std::uint32_t incarnation, std::string text = {});
 

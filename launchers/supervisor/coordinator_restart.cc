@@ -186,14 +186,20 @@ std::string Coordinator::origin_of(std::size_t index) const {
   return cut_.path.empty() ? " from the beginning" : " from the checkpoint of step " + std::to_string(cut_.step);
 }
 
-std::string Coordinator::restart_node(const std::string& name) {
+// Returns the node of this name. Throws Error when there is none.
+NodeId Coordinator::find(const std::string& name) const {
   std::vector<std::string> names;
   for (const SupervisionGraph::Node& node : graph_.nodes) names.push_back(node.name);
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
     throw Error(ErrorKind::failed, "there is no node " + quote(name) + did_you_mean(name, names));
   }
-  const std::size_t index = graph_.nodes[static_cast<std::size_t>(at - names.begin())].process;
+  return static_cast<NodeId>(at - names.begin());
+}
+
+std::string Coordinator::restart_node(const std::string& name) {
+  const NodeId node = find(name);
+  const std::size_t index = graph_.nodes[node].process;
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorKind::failed, name + " cannot be restarted: " + why);
   };
@@ -215,7 +221,7 @@ std::string Coordinator::restart_node(const std::string& name) {
     alarms_.cancel({Due::restart, index});
     process.backoff = false;
     restart_if_possible(index);
-    if (process.state == Process::State::absent) refuse(nodes_[static_cast<NodeId>(at - names.begin())].text);
+    if (process.state == Process::State::absent) refuse(nodes_[node].text);
   } else if (graph_.processes[index].member) {
     discard_members();
   } else {  // it may end in order

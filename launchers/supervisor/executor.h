@@ -19,6 +19,7 @@ struct PeerState;
 
 namespace launch {
 
+enum class Inquiry : std::uint8_t;
 struct Measurement;
 
 // Reports what happens to nodes and processes. The receiver ignores events of an incarnation that is over.
@@ -28,8 +29,7 @@ class ExecutorEvents {
   virtual void on_spawned(std::size_t process, std::uint32_t incarnation, int pid) = 0;  // not where nodes are threads
   virtual void on_event(const NodeEvent& event) = 0;
   virtual void on_measured(std::size_t process, std::uint32_t incarnation,
-                           // a part of the answer to measure(): the process's resources, or its calls
-                           Measurement part) = 0;
+                           Measurement part) = 0;  // a part of the answer to measure()
   virtual void on_exited(std::size_t process, std::uint32_t incarnation, const ExitStatus& status) = 0;
   virtual void on_lost(const std::string& text) = 0;  // the executor itself failed: nothing runs there any more
   virtual void on_room() = 0;                         // place() may succeed where it has failed
@@ -62,9 +62,8 @@ class Executor {
   virtual void stop(std::size_t process, const std::string& reason, bool run_ends) = 0;
   virtual void kill(std::size_t process) = 0;  // on_exited follows soon
   virtual void probe(NodeId node) = 0;         // Alive follows, and Busy before it where the probe waits
-  // on_measured follows for each of these processes: its resources, if it is a process of
-  // the system, and its calls.
-  virtual void measure(std::span<const std::size_t> processes) = 0;
+  // on_measured follows for each of these processes, once for each part of its answer.
+  virtual void measure(std::span<const std::size_t> processes, Inquiry what) = 0;
   // Ends everything by force, because a kill had no effect. on_exited for each process, or on_lost, follows.
   virtual void abandon(const std::string& why) = 0;
 };

@@ -120,8 +120,13 @@ bool park(Word& word, std::uint32_t value, Time time) noexcept {
 
 void unpark(Word& word, int threads) noexcept { syscall(SYS_futex, &word, FUTEX_WAKE, threads, nullptr, nullptr, 0); }
 
+namespace internal {
+constinit thread_local int t_thread_id = 0;
+int find_thread_id() noexcept { return t_thread_id = gettid(); }
+}  // namespace internal
+
 WorkClock work_clock() noexcept {
-  WorkClock clock{.thread = gettid()};
+  WorkClock clock{.thread = thread_id()};
   pthread_getcpuclockid(pthread_self(), &clock.clock);
   return clock;
 }

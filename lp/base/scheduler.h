@@ -59,6 +59,16 @@ Duration worked(WorkClock clock) noexcept;  // time so far; 0 when the thread ha
 // Whether the thread works now, or would if it had a core.
 bool runnable(WorkClock clock) noexcept;
 
+namespace internal {
+extern constinit thread_local int t_thread_id;
+int find_thread_id() noexcept;
+}  // namespace internal
+
+// The kernel's number of this thread. After its first call in a thread it costs a read.
+inline int thread_id() noexcept {
+  return internal::t_thread_id != 0 ? internal::t_thread_id : internal::find_thread_id();
+}
+
 class Poller;
 
 // A place where one thread waits for one other: set() wakes the waiter, or lets the next wait() pass at once.

@@ -84,8 +84,9 @@ bool Context::stopping() const { return state_.core.stopping(); }
 bool Context::wait_for(Duration duration) const {
   Event event;
   const Time end = after(duration);
-  rpc::CallContext call_context{.node = &state_.core};
-  const rpc::WaitScope wait(&call_context, event);
+  const rpc::CallContext* const here = rpc::current_call_context();
+  rpc::CallContext call_context{.node = &state_.core, .chain = here == nullptr ? 0 : here->chain};
+  const rpc::WaitScope wait(&call_context, event, {.since = about_now(), .until = end});
   while (!wait.stopped()) {
     if (!event.wait(end)) return true;
   }
@@ -119,7 +120,10 @@ void Context::take_turn(Function<void()> f) {
   const auto request = std::make_shared<TurnRequest>(std::move(f));
   turn.post(new TurnTask(state_.core, request));
   const Duration timeout = state_.runtime.options.run.patient ? kForever : state_.runtime.options.run.deadline;
-  if (!request->wait(after(timeout)) && request->claim()) {
+  const Time end = after(timeout);
+  rpc::CallContext here{.node = &state_.core};
+  const rpc::WaitScope wait(&here, {.what = WaitingThread::For::turn, .since = about_now(), .until = end});
+  if (!request->wait(end) && request->claim()) {
     throw Error(ErrorKind::deadline, "exclusive(): the service was busy for longer than the deadline",
                 {.node = name()});
   }

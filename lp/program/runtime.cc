@@ -102,7 +102,10 @@ struct Working {
 // accepts.
 struct Saving {
   explicit Saving(Context::State& state) : working(state) {
-    while (state.saving.exchange(true)) state.may_save.wait();
+    while (state.saving.exchange(true)) {
+      const rpc::WaitScope wait(rpc::current_call_context(), {.what = WaitingThread::For::save, .since = about_now()});
+      state.may_save.wait();
+    }
   }
   ~Saving() {
     if (!reported) working.state.end_saving();
@@ -111,6 +114,15 @@ struct Saving {
   Saving& operator=(const Saving&) = delete;
   Working working;
   bool reported = false;  // the supervisor was notified: it decides when the next save may begin
+};
+
+// The current thread runs run() while this lives.
+struct RunThread {
+  explicit RunThread(rpc::ServiceInstance& the_core) : core(the_core) { core.set_run_thread(thread_id()); }
+  ~RunThread() { core.set_run_thread(0); }
+  RunThread(const RunThread&) = delete;
+  RunThread& operator=(const RunThread&) = delete;
+  rpc::ServiceInstance& core;
 };
 
 void Context::State::build(const std::filesystem::path& cut) noexcept {
@@ -139,6 +151,7 @@ void Context::State::build(const std::filesystem::path& cut) noexcept {
 void Context::State::run() noexcept {
   rpc::CallContext call_context{.node = &core};
   const rpc::CallContextScope scope(call_context);
+  const RunThread thread_of_run(core);
   try {
     object->run(context);
     report(NodeEvent::Finished{answers()});
@@ -378,6 +391,17 @@ std::vector<CallStatistics> Runtime::calls() const {
   }
   for (NodeId callee = 0; callee < state_->outside.size(); ++callee) {
     if (const auto& edge = state_->outside[callee]; edge != nullptr) add("", state_->process.name(callee), *edge);
+  }
+  return all;
+}
+
+ProcessWaits Runtime::waits() const {
+  ProcessWaits all{.calls = state_->process.calls(ProcessWaits::kMost)};
+  const std::lock_guard lock(state_->mutex);
+  for (const Context::State* node : state_->current) {
+    if (node == nullptr) continue;
+    all.nodes.push_back(node->core.waits());
+    node->core.add_calls(all.calls, ProcessWaits::kMost - all.calls.size());
   }
   return all;
 }

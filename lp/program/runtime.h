@@ -18,6 +18,7 @@
 #include "lp/program/program.h"
 #include "lp/rpc/client.h"
 #include "lp/rpc/core/run_settings.h"
+#include "lp/rpc/observation/waits.h"
 
 namespace lp {
 
@@ -55,6 +56,9 @@ class Runtime {
 
   // The calls that this process has made so far, by caller, callee and method.
   std::vector<CallStatistics> calls() const;
+
+  // What the nodes of this process wait for now. Needs nobody's turn.
+  ProcessWaits waits() const;
 
   // Takes news of nodes elsewhere. Calls go to the newest incarnation; messages that an older one still sends are
   // refused.

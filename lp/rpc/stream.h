@@ -114,6 +114,11 @@ class NextItem final : public StateBase {
     if (call_) call_->want();
   }
   bool may_have_run() const noexcept override { return call_ && call_->may_have_run(); }
+  std::optional<CallName> call_name() const override {
+    std::optional<CallName> name = call_ ? call_->call_name() : std::nullopt;
+    if (name.has_value()) name->item = true;
+    return name;
+  }
   Error late() const override {
     constexpr const char* kText = "the stream had no item in time";
     return call_ ? Error(ErrorKind::deadline, kText, call_->late().origin()) : Error(ErrorKind::deadline, kText);

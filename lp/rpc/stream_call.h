@@ -2,6 +2,7 @@
 // The bodies of streaming calls; typed_call.h has those of other calls. Internal to lp/rpc and to the tables that
 // lp/program makes.
 
+#include <atomic>
 #include <coroutine>
 #include <exception>
 #include <memory>
@@ -39,15 +40,19 @@ class StreamCall final : public Call, public StreamSink<T> {
       go_on(handler);
     } else {
       paused_ = handler;
+      pauses_.store(true, std::memory_order_relaxed);
     }
     return false;
   }
+  bool paused() const noexcept override { return pauses_.load(std::memory_order_relaxed); }
   bool wanted() const noexcept override { return !ready(); }
   void end() noexcept override {
+    node().closed(*this);
     set<void>({});
     release();
   }
   void fail_stream(const Error& error) noexcept override {
+    node().closed(*this);
     settle(node().failure(method(), scope(), std::make_exception_ptr(error)));
     release();
   }
@@ -58,6 +63,7 @@ class StreamCall final : public Call, public StreamSink<T> {
       const std::lock_guard lock(mutex_);
       room_ += items;
       handler = std::exchange(paused_, nullptr);
+      pauses_.store(false, std::memory_order_relaxed);
     }
     if (handler) go_on(handler);
   }
@@ -70,6 +76,7 @@ class StreamCall final : public Call, public StreamSink<T> {
     method().invoke(node().object(), arguments(), &stream);
     drop_arguments();
     retain();  // reference of the handler; given back when it ends
+    node().opened(*this);
     stream.get().begin_into(*this).resume();
   }
 
@@ -97,6 +104,7 @@ class StreamCall final : public Call, public StreamSink<T> {
                             .holds_turn = true,
                             .path = &call_->scope().path};
         const CallContextScope scope(context);
+        call_->node().turn().begin_work(call_->method().name, call_->caller().node, about_now());
         handler_.resume();
       }
       delete this;
@@ -132,6 +140,7 @@ class StreamCall final : public Call, public StreamSink<T> {
   std::mutex mutex_;
   std::uint64_t room_ = kStreamWindow;
   std::coroutine_handle<> paused_;
+  std::atomic<bool> pauses_ = false;  // whether there is a handler in paused_
 };
 
 // Method::receive for a streaming method.

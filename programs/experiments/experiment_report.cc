@@ -1,7 +1,9 @@
 #include "programs/experiments/experiment_report.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,10 +14,13 @@
 namespace lp {
 namespace {
 
-Learned result_of(const ExperimentNodes& nodes, const Experiment& experiment) {
-  if (experiment.evaluation.goal) {
-    Learned best = nodes.evaluator.call<&PolicyEvaluator::best>();
-    if (!best.parameters.empty()) return best;
+// The version that an evaluation has seen reach the goal. Without one, the last version: a training may end long after
+// its last evaluation.
+Learned result_of(const ExperimentNodes& nodes, const std::optional<double>& goal) {
+  if (goal) {
+    const std::vector<PlayResult> results = nodes.evaluator.call<&PolicyEvaluator::results>();
+    const auto reaches = [&](const PlayResult& one) { return one.mean >= *goal; };
+    if (std::any_of(results.begin(), results.end(), reaches)) return nodes.evaluator.call<&PolicyEvaluator::best>();
   }
   return *nodes.learner.read<&ParameterSource::learned>();
 }
@@ -34,7 +39,7 @@ void draw(const MetricSeries& series, const std::string& title, const std::files
 ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experiment& experiment, std::uint64_t seed,
                                    const std::filesystem::path& curve) {
   constexpr std::size_t kEpisodes = 100;
-  const Learned learned = result_of(nodes, experiment);
+  const Learned learned = result_of(nodes, experiment.evaluation.goal);
   EnvironmentBatch environments(experiment.environment, kEpisodes, seed);
   const std::unique_ptr<Policy> policy = experiment.agent.policy(environments.spec());
   policy->set(learned);

@@ -3,6 +3,7 @@
 // SVG for each task. Nothing else should run beside it.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -27,6 +28,9 @@
 #include "tests/directory.h"
 
 namespace {
+
+// As that of sb3_peer.py: a part of the time in which an agent learns.
+constexpr lp::Duration kPeriod = std::chrono::milliseconds(250);
 
 struct Task {
   lp::Agent agent{};
@@ -61,7 +65,7 @@ lp::Experiment experiment_of(const Task& task) {
           .environment = environment_of(task),
           .actors = task.actors,
           .steps = task.steps,
-          .evaluation = {.goal = task.goal},
+          .evaluation = {.period = kPeriod, .goal = task.goal},
           .checkpoint_every = 0};
 }
 

@@ -6,9 +6,10 @@ import unittest
 
 import tree
 
-PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
+PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation",
+         "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
-RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
+RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation"]
 NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay", "nodes/dataflow",
          "nodes/mapreduce", "nodes/stream", "nodes/operators"]
 PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes",
@@ -26,7 +27,8 @@ MAY_INCLUDE = {
     "lp/base": [],
     "lp/wire": ["lp/base"],
     "lp/rpc/link": ["lp/base", "lp/wire"],  # the common part of the core and the transports
-    "lp/rpc/core": ["lp/base", "lp/wire", "lp/rpc/link"],
+    "lp/rpc/observation": [],  # values: what is seen of calls and waits
+    "lp/rpc/core": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/observation"],
     "lp/rpc/shm": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core"],
     "lp/rpc/tcp": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core"],
     "lp/rpc": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core", "lp/rpc/shm", "lp/rpc/tcp"],

@@ -25,6 +25,8 @@ int image_command(const Arguments& arguments, Screen& screen);
 int doctor_command(const Arguments& arguments, Screen& screen);
 int top_command(const Arguments& arguments, Screen& screen);
 int stop_command(const Arguments& arguments, Screen& screen);
+int why_command(const Arguments& arguments, Screen& screen);
+int stack_command(const Arguments& arguments, Screen& screen);
 int restart_command(const Arguments& arguments, Screen& screen);
 int checkpoint_command(const Arguments& arguments, Screen& screen);
 int rm_command(const Arguments& arguments, Screen& screen);

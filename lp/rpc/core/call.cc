@@ -71,7 +71,10 @@ Call::Call(const ResultOps& result, ServiceInstance& node, const Method& method,
   room = std::move(message.room);
 }
 
-Call::~Call() { drop_arguments(); }
+Call::~Call() {
+  if (open_place_ != nullptr) node_->closed(*this);  // nobody will bring its result
+  drop_arguments();
+}
 
 void Call::drop_arguments() noexcept {
   if (std::exchange(has_arguments_, false)) ops().destroy(arguments_);
@@ -183,7 +186,10 @@ void Call::done() noexcept {
 }
 
 void Call::follow(const Ref<StateBase>& from) {
-  on_ready_anywhere(*from, [from, self = Ref<Call>::share(this)] {
+  const bool opens = !from->ready();
+  if (opens) node_->opened(*this);
+  on_ready_anywhere(*from, [from, self = Ref<Call>::share(this), opens] {
+    if (opens) self->node_->closed(*self);
     if (from->failed()) {
       self->settle(self->node_->failure(*self->method_, self->scope_, std::make_exception_ptr(from->error())));
     } else {
@@ -257,7 +263,7 @@ Error Call::late() const {
 }
 std::optional<CallName> Call::call_name() const {
   if (came_as_bytes()) return std::nullopt;
-  return CallName{.callee = peer_->id(), .method = std::string(info_->name)};
+  return CallName{.callee = peer_->id(), .method = std::string(info_->name), .chain = scope_.chain};
 }
 void Call::add_obstacles(Standings& all) const {
   if (came_as_bytes()) {
@@ -339,7 +345,7 @@ Error Pending::late() const {
                     text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_.process()));
 }
 std::optional<CallName> Pending::call_name() const {
-  return CallName{.callee = peer_.id(), .method = std::string(info_.name)};
+  return CallName{.callee = peer_.id(), .method = std::string(info_.name), .chain = scope_.chain};
 }
 void Pending::inquire() {
   if (const auto connection = carrier()) {

@@ -135,6 +135,8 @@ class Call : public StateBase, public Task {
   bool move_on() noexcept final;
 
   bool wanted() const noexcept { return !claimed(); }  // nobody has cancelled it
+  // Whether it is a stream that waits until its reader takes items.
+  virtual bool paused() const noexcept { return false; }
   // Returns false when the call repeats a `once` call: then the service's table keeps it, and answers it.
   bool begin_once();
   // Decodes the arguments, if they came as bytes. Throws Error.
@@ -196,6 +198,10 @@ class Call : public StateBase, public Task {
   ReplyTo reply_;
   bool lost_ = false;   // the node ended first
   bool began_ = false;  // the handler has begun
+  // In the list of its node, if its handler has returned and its result is still to come:
+  friend class ServiceInstance;
+  Call* next_open_ = nullptr;
+  Call** open_place_ = nullptr;
 };
 
 // A call to another process, at its caller, until its reply is there.

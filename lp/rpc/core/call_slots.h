@@ -51,6 +51,15 @@ class CallSlots {
     const std::size_t place = number % kLimit + distance;
     return place < slots_.size() && slots_[place].call ? &slots_[place].call : nullptr;
   }
+  // Calls visit(call) for the first calls.
+  template <class Visit>
+  void each(std::size_t most, Visit visit) const {
+    for (const Slot& slot : slots_) {
+      if (!slot.call) continue;
+      if (most-- == 0) return;
+      visit(slot.call);
+    }
+  }
   // Takes out the calls for which take_it(call) is true, the oldest first.
   template <class Predicate>
   std::vector<T> take_if(Predicate take_it) {

@@ -88,6 +88,16 @@ void Connection::greet() {
 
 bool Connection::open() const { return phase_ != Phase::closed; }
 
+void Connection::add_calls(std::vector<OpenCall>& all, std::size_t most) const {
+  const std::lock_guard lock(mutex_);
+  pending_.each(most, [&](const Pending* call) {
+    const OpenCall::State state = call->sent.load(std::memory_order_relaxed) ? OpenCall::State::sent
+                                  : phase_ == Phase::open                    ? OpenCall::State::asks
+                                                                             : OpenCall::State::held;
+    all.push_back(open_call(process_, call->caller(), call->peer().id(), call->info().name, call->scope(), state));
+  });
+}
+
 bool Connection::start(Pending& call) {
   std::unique_lock lock(mutex_);
   if (phase_ == Phase::closed) return false;

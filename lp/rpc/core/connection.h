@@ -45,6 +45,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void inquire(Pending& call) noexcept;
   // Ends the calls to a node that is gone at the other end, or passes them to its next incarnation.
   void lose(Peer& peer);
+  // Adds the calls that this process waits for, at most `most`.
+  void add_calls(std::vector<OpenCall>& all, std::size_t most) const;
   // Whether the connection takes calls, though perhaps only to refuse them.
   bool open() const;
 

@@ -193,6 +193,10 @@ void StateBase::wake() noexcept {
   if (waiter_ != nullptr) waiter_->set();
 }
 
+WaitingThread::For StateBase::what_of(Stage stage) {
+  return stage == Stage::on_its_way ? WaitingThread::For::room : WaitingThread::For::reply;
+}
+
 bool StateBase::wait_until(Time time, Stage stage) {
   if (ready()) {
     prefer_stop();
@@ -212,14 +216,15 @@ bool StateBase::wait_until(Time time, Stage stage) {
     waiter_ = &event;
   }
   // When it takes long, what keeps it is asked for now and then, so that the error at the deadline can tell.
-  Time begin = about_now();
+  const Time since = about_now();
+  Time begin = since;
   const Duration pause = is_call() ? std::max((limit - begin) / kInquiries, kLeastPause) : kForever;
   bool stopped = false;
   for (bool in_time = false; !in_time; begin = about_now()) {
     const Time next = std::min(limit, later(begin, pause));
     in_time = true;
     {
-      const WaitScope wait(context, event, this);
+      const WaitScope wait(context, event, {.what = what_of(stage), .awaited = this, .since = since, .until = limit});
       while (!has_come(stage) && in_time && !(stopped = wait.stopped())) {
         in_time = reading.read() ? !passed(next) : event.wait(next);
       }

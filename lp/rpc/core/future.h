@@ -192,6 +192,7 @@ class StateBase : public Recycled {
   enum class Stage : std::uint8_t { on_its_way, ready };
   bool has_come(Stage stage) const noexcept { return ready() || (stage == Stage::on_its_way && on_its_way()); }
   bool wait_until(Time time, Stage stage);
+  static WaitingThread::For what_of(Stage stage);
   void prefer_stop() const;
 
   std::atomic<std::uint32_t> references_ = 1;

@@ -1,9 +1,11 @@
 #include "lp/rpc/core/local_process.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "lp/base/memory_limit.h"
+#include "lp/rpc/core/connection.h"
 
 namespace lp::rpc {
 namespace {
@@ -54,6 +56,17 @@ Duration LocalProcess::timeout(Duration given, const MethodInfo& info) const {
   if (options_.run.patient) return kForever;
   if (given != Duration::zero()) return given;
   return info.traits.deadline != Duration::zero() ? info.traits.deadline : options_.run.deadline;
+}
+
+std::vector<OpenCall> LocalProcess::calls(std::size_t most) {
+  std::vector<OpenCall> all;
+  std::set<std::shared_ptr<Connection>> connections;
+  for (const Peer& peer : peers_) {
+    peer.add_held(all, most - all.size());
+    if (const auto connection = peer.connection()) connections.insert(connection);
+  }
+  for (const auto& connection : connections) connection->add_calls(all, most - all.size());
+  return all;
 }
 
 void LocalProcess::close() {

@@ -68,6 +68,9 @@ class LocalProcess {
   void end_run() { run_ends_.store(true); }
   bool run_ends() const { return run_ends_.load(); }
 
+  // The calls of this process to other processes, and those for nodes that are not up; at most `most`.
+  std::vector<OpenCall> calls(std::size_t most);
+
   // Ends every waiting call with `stopped`.
   void close();
 

@@ -293,6 +293,14 @@ std::shared_ptr<Connection> Peer::connection() const {
   return connection_;
 }
 
+void Peer::add_held(std::vector<OpenCall>& all, std::size_t most) const {
+  const std::lock_guard lock(mutex_);
+  for (const Held& one : held_) {
+    if (most-- == 0) return;
+    all.push_back(open_call(process_, one.caller(), id_, one.info->name, one.scope(), OpenCall::State::held));
+  }
+}
+
 bool Peer::up() const {
   const std::lock_guard lock(mutex_);
   return closed_ == nullptr && ((up_ != nullptr && !up_->stopping()) || reachable());

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "lp/rpc/core/budget.h"
 #include "lp/rpc/core/call.h"
@@ -61,6 +62,8 @@ class Peer {
   // Notes that the reader of a stream takes more items.
   void grant(Pending& call, std::uint64_t items) noexcept;
 
+  // Adds the calls that are held for the node, at most `most`.
+  void add_held(std::vector<OpenCall>& all, std::size_t most) const;
   // Returns the connection to the node's present process; null when the node is here or not up.
   std::shared_ptr<Connection> connection() const;
 

@@ -20,7 +20,34 @@ std::string caller_here() {
 
 }  // namespace
 
-Publication::Publication(std::size_t old_versions) : old_versions_(old_versions), name_{.origin = new_chain()} {}
+Publication::Publication(std::size_t old_versions)
+    : old_versions_(old_versions),
+      node_(current_call_context() == nullptr ? nullptr : current_call_context()->node),
+      name_{.origin = new_chain()} {
+  if (node_ != nullptr) node_->add(*this);
+}
+
+Publication::~Publication() {
+  if (node_ != nullptr) node_->remove(*this);
+}
+
+std::optional<HeldVersions> Publication::held() const {
+  const std::lock_guard lock(mutex_);
+  const Hold* oldest = nullptr;
+  std::set<std::uint64_t> held;
+  for (const Hold& hold : holds_) {
+    if (hold.token.expired()) continue;
+    held.insert(hold.number);
+    if (oldest == nullptr || hold.number < oldest->number) oldest = &hold;
+  }
+  if (oldest == nullptr) return std::nullopt;
+  return HeldVersions{.newest = name_.number,
+                      .held = held.size(),
+                      .limit = old_versions_,
+                      .oldest = oldest->number,
+                      .reader = oldest->reader,
+                      .seconds = to_seconds(now() - oldest->since)};
+}
 
 std::uint64_t Publication::publish(std::shared_ptr<const void> value) {
   std::shared_ptr<const void> replaced;  // released outside the lock
@@ -50,7 +77,7 @@ Publication::Reading Publication::read(const VersionName& known) {
   }
   // Each reader gets an owner of its own, so that readers can be distinguished.
   auto token = std::make_shared<std::shared_ptr<const void>>(value_);
-  holds_.push_back({.token = token, .number = name_.number, .reader = caller_here()});
+  holds_.push_back({.token = token, .number = name_.number, .reader = caller_here(), .since = about_now()});
   const void* const value = value_.get();
   return {.name = name_, .value = std::shared_ptr<const void>(std::move(token), value)};
 }

@@ -18,15 +18,20 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lp/base/scheduler.h"
 #include "lp/rpc/core/method.h"
+#include "lp/rpc/observation/waits.h"
 #include "lp/wire/codec.h"
 
 namespace lp {
 namespace rpc {
+
+class ServiceInstance;
 
 // The name of a version: its number, and the Published object of one incarnation.
 struct VersionName {
@@ -44,20 +49,27 @@ class Publication {
   };
 
   explicit Publication(std::size_t old_versions);
+  ~Publication();
+  Publication(const Publication&) = delete;
+  Publication& operator=(const Publication&) = delete;
 
   std::uint64_t publish(std::shared_ptr<const void> value);
   // Returns the latest version, held by the caller of the current handler until that caller drops it.
   Reading read(const VersionName& known);
+  // The versions that readers hold; nothing when they hold none.
+  std::optional<HeldVersions> held() const;
 
  private:
   struct Hold {
     std::weak_ptr<const void> token;
     std::uint64_t number;
     std::string reader;
+    Time since;
   };
 
   const std::size_t old_versions_;
-  std::mutex mutex_;
+  ServiceInstance* const node_;  // null: it was made outside all nodes
+  mutable std::mutex mutex_;
   VersionName name_;
   std::shared_ptr<const void> value_;
   std::vector<Hold> holds_;

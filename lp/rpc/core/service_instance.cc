@@ -6,9 +6,51 @@
 
 #include "lp/rpc/core/batcher.h"
 #include "lp/rpc/core/local_process.h"
+#include "lp/rpc/core/published.h"
 #include "lp/rpc/link/before_wait.h"
 
 namespace lp::rpc {
+
+class ServiceInstance::Running {
+ public:
+  Running(ServiceInstance& node, const Task& task) : node_(node), next_(nullptr), place_(&node.running_) {
+    if (const auto* call = dynamic_cast<const Call*>(&task)) {
+      work_ = call->method().name;
+      caller_ = call->caller().node;
+      chain_ = call->scope().chain;
+    }
+    const std::lock_guard lock(node_.mutex_);
+    next_ = node_.running_;
+    if (next_ != nullptr) next_->place_ = &next_;
+    node_.running_ = this;
+  }
+  ~Running() {
+    const std::lock_guard lock(node_.mutex_);
+    *place_ = next_;
+    if (next_ != nullptr) next_->place_ = place_;
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  const Running* next() const { return next_; }
+  RunningHandler handler(const LocalProcess& process, Time at) const {
+    return {.work = std::string(work_),
+            .caller = process.name(caller_),
+            .chain = chain_,
+            .thread = thread_,
+            .seconds = std::max(to_seconds(at - since_), 0.0)};
+  }
+
+ private:
+  ServiceInstance& node_;
+  Running* next_;
+  Running** place_;
+  std::string_view work_{};
+  NodeId caller_ = Caller::kOutside;
+  std::uint64_t chain_ = 0;
+  int thread_ = thread_id();
+  Time since_ = about_now();
+};
 
 bool ConcurrencyLimit::try_enter() {
   const std::lock_guard lock(mutex_);
@@ -125,7 +167,10 @@ bool ServiceInstance::run_at_once(Task* task) noexcept {
 }
 
 void ServiceInstance::run_here(ConcurrencyLimit& gate, Task* task) noexcept {
-  for (Task* next = task; next != nullptr; next = gate.leave()) next->run();
+  for (Task* next = task; next != nullptr; next = gate.leave()) {
+    const Running running(*this, *next);
+    next->run();
+  }
   ended();
 }
 
@@ -159,7 +204,9 @@ void ServiceInstance::stop(const std::string& reason) {
     const std::lock_guard lock(mutex_);
     if (stopping_.exchange(true)) return;
     reason_ = reason;
-    for (const Wait* wait = waits_; wait != nullptr; wait = wait->next) wait->event->set();
+    for (const Wait* wait = waits_; wait != nullptr; wait = wait->next) {
+      if (wait->event != nullptr) wait->event->set();
+    }
   }
   const Error error = stopped_error();
   turn_.close(error);
@@ -209,17 +256,104 @@ Error ServiceInstance::failure(const Method& method, const CallScope& scope, std
 Ref<StateBase> ServiceInstance::awaited() const {
   const std::lock_guard lock(mutex_);
   for (const Wait* wait = waits_; wait != nullptr; wait = wait->next) {
-    if (wait->awaited != nullptr) return Ref<StateBase>::share(wait->awaited);
+    if (wait->note.awaited != nullptr && wait->context->holds_turn) return Ref<StateBase>::share(wait->note.awaited);
   }
   return {};
 }
 
-WaitScope::WaitScope(CallContext* context, Event& event, StateBase* awaited)
+void ServiceInstance::opened(Call& call) {
+  const std::lock_guard lock(mutex_);
+  call.next_open_ = open_;
+  call.open_place_ = &open_;
+  if (open_ != nullptr) open_->open_place_ = &call.next_open_;
+  open_ = &call;
+}
+
+void ServiceInstance::closed(Call& call) {
+  const std::lock_guard lock(mutex_);
+  if (call.open_place_ == nullptr) return;
+  *call.open_place_ = call.next_open_;
+  if (call.next_open_ != nullptr) call.next_open_->open_place_ = call.open_place_;
+  call.open_place_ = nullptr;
+}
+
+void ServiceInstance::add(Publication& publication) {
+  const std::lock_guard lock(mutex_);
+  publications_.push_back(&publication);
+}
+
+void ServiceInstance::remove(Publication& publication) {
+  const std::lock_guard lock(mutex_);
+  std::erase(publications_, &publication);
+}
+
+WaitingThread ServiceInstance::waiting_thread(const Wait& wait, Time at) const {
+  WaitingThread thread{.thread = wait.thread,
+                       .what = wait.note.what,
+                       .chain = wait.context->chain,
+                       .seconds = std::max(to_seconds(at - wait.note.since), 0.0)};
+  if (wait.note.until != kNever) thread.left = std::max(to_seconds(wait.note.until - at), 0.0);
+  if (wait.note.awaited == nullptr) return thread;
+  if (const std::optional<CallName> call = wait.note.awaited->call_name()) {
+    thread.callee = process_.name(call->callee);
+    thread.method = call->method;
+    thread.call_chain = call->chain;
+    if (call->item) thread.what = WaitingThread::For::item;
+  } else {
+    thread.what = WaitingThread::For::future;
+  }
+  return thread;
+}
+
+NodeWaits ServiceInstance::waits() const {
+  NodeWaits all{.node = name(), .run_thread = run_thread_.load(std::memory_order_relaxed)};
+  const std::uint64_t chain = turn_.chain();
+  if (const std::optional<Standing> work = standing()) {
+    all.turn = {.work = work->work,
+                .caller = work->caller < process_.size() ? process_.name(work->caller) : std::string(),
+                .chain = chain,
+                .thread = turn_.work_thread(),
+                .seconds = to_seconds(work->age)};
+  }
+  all.queue = turn_.each_waiting(0, [](const Task&) {});
+  const Time at = now();
+  const std::lock_guard lock(mutex_);
+  for (const Wait* wait = waits_; wait != nullptr && all.threads.size() < ProcessWaits::kMost; wait = wait->next) {
+    all.threads.push_back(waiting_thread(*wait, at));
+  }
+  for (const Running* one = running_; one != nullptr && all.beside.size() < ProcessWaits::kMost; one = one->next()) {
+    all.beside.push_back(one->handler(process_, at));
+  }
+  for (const Publication* publication : publications_) {
+    if (std::optional<HeldVersions> held = publication->held()) all.versions.push_back(std::move(*held));
+  }
+  return all;
+}
+
+void ServiceInstance::add_calls(std::vector<OpenCall>& all, std::size_t most) const {
+  const std::size_t end = all.size() + most;
+  const auto add = [&](const Call& call, OpenCall::State state) {
+    all.push_back(open_call(process_, call.caller(), id_, call.method().name, call.scope(), state));
+  };
+  const auto add_waiting = [&](OpenCall::State state) {
+    return [&add, state](const Task& task) {
+      if (const auto* call = dynamic_cast<const Call*>(&task)) add(*call, state);
+    };
+  };
+  turn_.each_waiting(end - all.size(), add_waiting(OpenCall::State::queued));
+  for (const auto& gate : gates_) {
+    if (gate != nullptr) gate->each_waiting(end - all.size(), add_waiting(OpenCall::State::limited));
+  }
+  const std::lock_guard lock(mutex_);
+  for (const Call* call = open_; call != nullptr && all.size() < end; call = call->next_open_) {
+    if (call->wanted()) add(*call, call->paused() ? OpenCall::State::paused : OpenCall::State::open);
+  }
+}
+
+WaitScope::WaitScope(CallContext* context, Event* event, const WaitNote& note)
     : context_(context),
-      wait_{.event = &event,
-            .awaited = context != nullptr && context->holds_turn ? awaited : nullptr,
-            .next = nullptr,
-            .place = nullptr} {
+      wait_{
+          .event = event, .note = note, .context = context, .thread = thread_id(), .next = nullptr, .place = nullptr} {
   BeforeWait::hand_over_all();
   if (context_ == nullptr) return;
   ServiceInstance& node = *context_->node;
@@ -230,13 +364,13 @@ WaitScope::WaitScope(CallContext* context, Event& event, StateBase* awaited)
     if (wait_.next != nullptr) wait_.next->place = &wait_.next;
     node.waits_ = &wait_;
   }
-  if (context_->holds_turn) node.turn_.park();
+  if (parks()) node.turn_.park();
 }
 
 WaitScope::~WaitScope() {
   if (context_ == nullptr) return;
   ServiceInstance& node = *context_->node;
-  if (context_->holds_turn) node.turn_.unpark();
+  if (parks()) node.turn_.unpark();
   const std::lock_guard lock(node.mutex_);
   *wait_.place = wait_.next;
   if (wait_.next != nullptr) wait_.next->place = wait_.place;

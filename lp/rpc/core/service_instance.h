@@ -23,6 +23,7 @@ namespace lp::rpc {
 
 class Batcher;
 class LocalProcess;
+class Publication;
 
 // Bounds how many calls of a concurrent method run at a time.
 class ConcurrencyLimit {
@@ -35,11 +36,18 @@ class ConcurrencyLimit {
   // Returns the call that may run instead of the one that has left; null when none waits.
   Task* leave();
   TaskQueue clear();
+  // Calls visit(task) for the first tasks of those that wait.
+  template <class Visit>
+  void each_waiting(std::size_t most, Visit visit) const {
+    const std::lock_guard lock(mutex_);
+    const Task* task = waiting_.first();
+    for (; task != nullptr && most > 0; task = TaskQueue::behind(*task), --most) visit(*task);
+  }
 
  private:
   const int limit_;
   const std::size_t queue_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   int running_ = 0;
   TaskQueue waiting_;
 };
@@ -85,6 +93,19 @@ class ServiceInstance {
   std::optional<Standing> standing() const { return turn_.standing(id_); }
   Ref<StateBase> awaited() const;
 
+  // Note the thread of run() (0: it has ended), calls whose handlers have returned without their results, and what the
+  // service publishes, for waits() and add_calls().
+  void set_run_thread(int thread) noexcept { run_thread_.store(thread, std::memory_order_relaxed); }
+  void opened(Call& call);
+  void closed(Call& call);  // no effect if it is not open
+  void add(Publication& publication);
+  void remove(Publication& publication);
+
+  // What the threads of the node wait for, and who has its turn.
+  NodeWaits waits() const;
+  // Adds the calls that wait at the node or are open there, at most `most`.
+  void add_calls(std::vector<OpenCall>& all, std::size_t most) const;
+
   // Asks the node to end: every wait of its threads ends, no new call is taken.
   void stop(const std::string& reason);
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
@@ -104,12 +125,11 @@ class ServiceInstance {
   bool enter(ConcurrencyLimit& gate, Call* call);
 
   friend class WaitScope;
-  struct Wait {
-    Event* event;
-    StateBase* awaited;  // by who has the turn; null: something else
-    Wait* next;
-    Wait** place;
-  };
+  struct Wait;
+  // A concurrent handler that runs in the current thread, while it lives.
+  class Running;
+
+  WaitingThread waiting_thread(const Wait& wait, Time at) const;
 
   LocalProcess& process_;
   const NodeId id_;
@@ -125,21 +145,46 @@ class ServiceInstance {
   mutable std::mutex mutex_;
   std::string reason_;
   Wait* waits_ = nullptr;
+  Call* open_ = nullptr;
+  Running* running_ = nullptr;
+  std::vector<Publication*> publications_;
+  std::atomic<int> run_thread_ = 0;
   Event* idle_waiter_ = nullptr;
+};
+
+// The reason why a thread waits.
+struct WaitNote {
+  WaitingThread::For what = WaitingThread::For::time;
+  StateBase* awaited = nullptr;  // the call or promise that it waits for; null: something else
+  Time since{};
+  Time until = kNever;
+};
+
+struct ServiceInstance::Wait {
+  Event* event;
+  WaitNote note;
+  const CallContext* context;
+  int thread;
+  Wait* next;
+  Wait** place;
 };
 
 // While it lives, the current thread waits on `event` for something outside its node. A stop of the node wakes it, and
 // calls that come back to the node in the same chain are refused.
 class WaitScope {
  public:
-  // `awaited`: the call or promise that will set the event; null: something else will.
-  WaitScope(CallContext* context, Event& event, StateBase* awaited = nullptr);
+  WaitScope(CallContext* context, Event& event, const WaitNote& note) : WaitScope(context, &event, note) {}
+  // Only notes the wait: the thread waits in a way of its own.
+  WaitScope(CallContext* context, const WaitNote& note) : WaitScope(context, nullptr, note) {}
   ~WaitScope();
   WaitScope(const WaitScope&) = delete;
   WaitScope& operator=(const WaitScope&) = delete;
   bool stopped() const;
 
  private:
+  WaitScope(CallContext* context, Event* event, const WaitNote& note);
+  bool parks() const { return wait_.event != nullptr && context_->holds_turn; }
+
   CallContext* context_;
   ServiceInstance::Wait wait_;
 };

@@ -37,6 +37,20 @@ void add_standings(const Standings& more, Standings& all) {
   }
 }
 
+OpenCall open_call(const LocalProcess& process, const Caller& caller, std::uint32_t callee, std::string_view method,
+                   const CallScope& scope, OpenCall::State state) {
+  OpenCall call{.caller = process.name(caller.node),
+                .callee = process.name(callee),
+                .method = std::string(method),
+                .chain = scope.chain,
+                .state = state};
+  if (scope.deadline == kNever) return call;
+  const Duration left = scope.deadline - now();
+  call.left = std::max(to_seconds(left), 0.0);
+  if (scope.allowed > Duration::zero()) call.seconds = std::max(to_seconds(scope.allowed - left), 0.0);
+  return call;
+}
+
 std::string work_text(const Standing& standing, const LocalProcess& process) {
   return standing.work + "()" +
          (standing.caller < process.size() ? ", called by " + process.name(standing.caller) : "");

@@ -45,6 +45,9 @@ class TaskQueue {
  public:
   bool empty() const { return first_ == nullptr; }
   std::size_t size() const { return size_; }
+  // The first task, and the one behind a task; null at the end.
+  const Task* first() const { return first_; }
+  static const Task* behind(const Task& task);
   void push(Task* task);
   void push_front(Task* task);
   Task* pop();  // null when empty
@@ -56,6 +59,8 @@ class TaskQueue {
   Task* last_ = nullptr;
   std::size_t size_ = 0;
 };
+
+inline const Task* TaskQueue::behind(const Task& task) { return task.next_; }
 
 class Turn {
  public:
@@ -72,11 +77,23 @@ class Turn {
   void begin_work(const std::string_view& name, std::uint32_t caller, Time begin) noexcept {
     work_begin_.store(begin.time_since_epoch().count(), std::memory_order_relaxed);
     work_caller_.store(caller, std::memory_order_relaxed);
+    work_thread_.store(thread_id(), std::memory_order_relaxed);
     work_.store(&name, std::memory_order_relaxed);
   }
   // The work that has the turn of `node`, whose turn this is. Nothing when the turn is free, or its holder has named no
   // work.
   std::optional<Standing> standing(std::uint32_t node) const;
+  // The thread and the chain of that work.
+  int work_thread() const noexcept { return work_thread_.load(std::memory_order_relaxed); }
+  std::uint64_t chain() const noexcept { return chain_.load(std::memory_order_relaxed); }
+  // Calls visit(task) for the first tasks of those that wait, and returns the number of all. `visit` must be short.
+  template <class Visit>
+  std::size_t each_waiting(std::size_t most, Visit visit) const {
+    const std::lock_guard lock(mutex_);
+    const Task* task = queue_.first();
+    for (; task != nullptr && most > 0; task = TaskQueue::behind(*task), --most) visit(*task);
+    return queue_.size();
+  }
 
   // For the holder of the turn: runs `f`, which must not throw, before the turn passes on.
   void at_end(Function<void()> f) { at_end_ = std::move(f); }
@@ -119,10 +136,11 @@ class Turn {
   std::atomic<const std::string_view*> work_ = nullptr;  // the holder's work; null: unknown
   std::atomic<Time::rep> work_begin_ = 0;
   std::atomic<std::uint32_t> work_caller_ = Standing::kNobody;
+  std::atomic<int> work_thread_ = 0;
   std::atomic<int> parked_ = 0;
   std::atomic<bool> closed_ = false;
   Function<void()> at_end_;  // function of the holder
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   TaskQueue queue_;
   Error closed_error_{ErrorKind::stopped, ""};
   Event* idle_waiter_ = nullptr;

@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "launchers/admin/admin_client.h"
+#include "launchers/control/waits_record.h"
 #include "launchers/run.h"
 #include "lp/base/json_value.h"
 #include "tests/directory.h"
@@ -51,6 +54,21 @@ TEST_F(LiveTest, TheSocketIsForThisUserAlone) {
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   ASSERT_EQ(stat(directory_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0700U);
+}
+
+TEST_F(LiveTest, WaitsAreThoseOfAllNodesAndThreads) {
+  const auto record = from_json<WaitsRecord>(answer(R"({"ask":"waits"})"));
+  ASSERT_EQ(record.processes.size(), 3U);
+  std::vector<ThreadState> threads;
+  for (const WaitsRecord::Process& process : record.processes) {
+    ASSERT_TRUE(process.waits.has_value() && process.threads.has_value());
+    ASSERT_EQ(process.waits->nodes.size(), 1U);
+    EXPECT_EQ(process.waits->nodes[0].node, process.nodes[0]);
+    threads.insert(threads.end(), process.threads->begin(), process.threads->end());
+  }
+  EXPECT_TRUE(std::any_of(threads.begin(), threads.end(), [](const ThreadState& one) { return one.id == getpid(); }));
+  EXPECT_NE(answer(R"({"ask":"stack"})").find("names a node"), std::string::npos);
+  EXPECT_NE(answer(R"({"ask":"stack","node":"worker/7"})").find("there is no node"), std::string::npos);
 }
 
 TEST_F(LiveTest, StatusIsThatOfTheRun) {

@@ -45,7 +45,9 @@ struct FakeExecutor final : Executor {
   }
   void kill(std::size_t process) override { note("kill " + name(process)); }
   void probe(NodeId node) override { note("probe " + graph_.nodes[node].name); }
-  void measure(std::span<const std::size_t> processes) override { note("measure " + std::to_string(processes.size())); }
+  void measure(std::span<const std::size_t> processes, Inquiry) override {
+    note("measure " + std::to_string(processes.size()));
+  }
   void abandon(const std::string&) override { note("abandon"); }
 
   bool keyed = false;       // processes have keys

@@ -133,6 +133,7 @@ std::vector<Finding> examine() {
   all.push_back(tool("gdb", {"gdb", "--version"}, "apt install gdb: for --debug=NODE"));
   all.push_back(
       tool("addr2line", {"addr2line", "--version"}, "apt install binutils: for files and lines in backtraces"));
+  all.push_back(tool("eu-stack", {"eu-stack", "--version"}, "apt install elfutils: for lp stack"));
   all.push_back(tool("tmux", {"tmux", "-V"}, "apt install tmux: for --terminal=tmux"));
   all.push_back(tool("ssh", {"ssh", "-V"}, "apt install openssh-client: for hosts that are reached by ssh"));
   const std::string slurm = "run lp on a login node of a Slurm cluster, or apt install slurm-client";

@@ -1,0 +1,64 @@
+#include "launchers/os/stacks.h"
+
+#include <map>
+#include <sstream>
+#include <string_view>
+
+#include "launchers/os/thread_states.h"
+#include "lp/base/error.h"
+#include "lp/base/text.h"
+
+namespace lp::launch {
+namespace {
+
+constexpr std::size_t kLongest = std::size_t{900} << 10;  // bytes, for a message of 1 MiB
+constexpr const char* kMostFrames = "64";
+
+}  // namespace
+
+// Without debuginfod, which would ask servers for the symbols of libraries.
+std::vector<std::string> stacks_command(pid_t process) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(kStacksLimit).count() - 1;
+  return {"timeout",
+          "--kill-after=1",
+          std::to_string(seconds - 1),
+          "env",
+          "-u",
+          "DEBUGINFOD_URLS",
+          "eu-stack",
+          "-n",
+          kMostFrames,
+          "-p",
+          std::to_string(process)};
+}
+
+std::string stacks_text(pid_t process, const std::string& printed) {
+  constexpr std::string_view kThread = "TID ";
+  if (printed.find(kThread) == std::string::npos) {
+    const bool missing =
+        printed.find("No such file or directory") != std::string::npos && printed.find("eu-stack") < 80;
+    throw Error(ErrorKind::failed, missing || printed.empty()
+                                       ? "eu-stack gives no stacks on that host: apt install elfutils"
+                                       : "eu-stack: " + printed.substr(0, printed.find('\n')));
+  }
+  std::map<std::string, std::string> names;
+  for (const ThreadState& thread : thread_states(process)) {
+    const std::string place =
+        thread.call.empty() ? "" : ", in " + thread.call + (thread.file.empty() ? "" : " of " + thread.file);
+    names[std::to_string(thread.id)] = thread.name + " (" + thread.state + place + ")";
+  }
+  std::istringstream lines(printed);
+  std::string text;
+  for (std::string line; std::getline(lines, line) && text.size() < kLongest;) {
+    if (line.starts_with(kThread) && line.ends_with(':')) {
+      const std::string number = line.substr(kThread.size(), line.size() - kThread.size() - 1);
+      line = "thread " + number + (names.contains(number) ? " " + names[number] : "") + ":";
+    } else if (line.starts_with("PID ")) {
+      continue;
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace lp::launch

@@ -1,0 +1,23 @@
+#pragma once
+// The native stacks of all threads of a process, from eu-stack of elfutils. It stops one thread at a time, for the
+// moment in which it reads that thread's stack. Functions; any thread.
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "lp/base/scheduler.h"
+
+namespace lp::launch {
+
+inline constexpr Duration kStacksLimit = std::chrono::seconds(8);
+
+// The command that prints the stacks of a process of this user. It ends within kStacksLimit.
+std::vector<std::string> stacks_command(pid_t process);
+
+// Returns the stacks in its output, with the names of the threads beside their numbers. Throws Error, with the reason,
+// when there are none.
+std::string stacks_text(pid_t process, const std::string& printed);
+
+}  // namespace lp::launch

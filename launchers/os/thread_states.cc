@@ -1,0 +1,126 @@
+#include "launchers/os/thread_states.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace lp::launch {
+namespace {
+
+constexpr std::size_t kMost = 1000;
+
+struct SystemCall {
+  long number;
+  const char* name;
+  bool has_file;  // its first argument is a descriptor
+};
+
+// The calls in which threads sleep.
+constexpr std::array kCalls = {
+    SystemCall{SYS_read, "read", true},
+    SystemCall{SYS_write, "write", true},
+    SystemCall{SYS_pread64, "pread", true},
+    SystemCall{SYS_pwrite64, "pwrite", true},
+    SystemCall{SYS_readv, "readv", true},
+    SystemCall{SYS_writev, "writev", true},
+    SystemCall{SYS_fsync, "fsync", true},
+    SystemCall{SYS_fdatasync, "fdatasync", true},
+    SystemCall{SYS_openat, "openat", false},
+    SystemCall{SYS_flock, "flock", true},
+    SystemCall{SYS_fcntl, "fcntl", true},
+    SystemCall{SYS_futex, "futex", false},
+    SystemCall{SYS_nanosleep, "nanosleep", false},
+    SystemCall{SYS_clock_nanosleep, "clock_nanosleep", false},
+    SystemCall{SYS_ppoll, "ppoll", false},
+    SystemCall{SYS_pselect6, "pselect", false},
+    SystemCall{SYS_epoll_pwait, "epoll_wait", false},
+    SystemCall{SYS_recvfrom, "recv", true},
+    SystemCall{SYS_recvmsg, "recvmsg", true},
+    SystemCall{SYS_sendto, "send", true},
+    SystemCall{SYS_sendmsg, "sendmsg", true},
+    SystemCall{SYS_accept, "accept", true},
+    SystemCall{SYS_accept4, "accept", true},
+    SystemCall{SYS_connect, "connect", true},
+    SystemCall{SYS_wait4, "wait", false},
+    SystemCall{SYS_waitid, "wait", false},
+    SystemCall{SYS_ioctl, "ioctl", true},
+#if defined(__x86_64__)
+    SystemCall{SYS_open, "open", false},
+    SystemCall{SYS_poll, "poll", false},
+    SystemCall{SYS_select, "select", false},
+    SystemCall{SYS_epoll_wait, "epoll_wait", false},
+#endif
+};
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A mutex of the C library begins with its word, a count, and its owner. A thread that waits for it sleeps while the
+// word is 2.
+int owner_of_mutex(pid_t process, const std::array<std::uint64_t, 3>& futex) {
+  constexpr std::uint64_t kContended = 2;
+  const std::uint64_t operation = futex[1] & static_cast<std::uint64_t>(FUTEX_CMD_MASK);
+  if ((futex[1] & FUTEX_PRIVATE_FLAG) == 0 || futex[2] != kContended) return 0;
+  if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET) return 0;
+  std::array<std::int32_t, 3> words{};
+  const iovec here{.iov_base = words.data(), .iov_len = sizeof words};
+  const iovec there{.iov_base = reinterpret_cast<void*>(futex[0]),
+                    .iov_len = sizeof words};  // NOLINT: an address there
+  const bool whole = process_vm_readv(process, &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof words);
+  return whole ? words[2] : 0;
+}
+
+// `text`: "NUMBER 0xARGUMENT ...", or "running".
+void add_call(pid_t process, const std::string& text, ThreadState& thread) {
+  std::istringstream fields(text);
+  long number = -1;
+  std::array<std::uint64_t, 3> arguments{};
+  if (!(fields >> number)) return;
+  for (std::uint64_t& argument : arguments) fields >> std::hex >> argument;
+  const auto call =
+      std::find_if(kCalls.begin(), kCalls.end(), [number](const SystemCall& one) { return one.number == number; });
+  thread.call = call == kCalls.end() ? "system call " + std::to_string(number) : call->name;
+  if (number == SYS_futex) thread.lock_owner = owner_of_mutex(process, arguments);
+  if (call == kCalls.end() || !call->has_file) return;
+  std::error_code ignored;
+  const std::string descriptor = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(arguments[0]);
+  thread.file = std::filesystem::read_symlink(descriptor, ignored).string();
+}
+
+}  // namespace
+
+std::vector<ThreadState> thread_states(pid_t process) {
+  std::vector<ThreadState> threads;
+  std::error_code error;
+  const std::filesystem::path tasks = "/proc/" + std::to_string(process) + "/task";
+  for (auto at = std::filesystem::directory_iterator(tasks, error);
+       !error && at != std::filesystem::directory_iterator() && threads.size() < kMost; at.increment(error)) {
+    const std::string directory = at->path().string();
+    // "NUMBER (NAME) STATE ...", with a name that may have any characters
+    const std::string stat = text_of_file(directory + "/stat");
+    const std::size_t begin = stat.find('('), end = stat.rfind(')');
+    if (begin == std::string::npos || end == std::string::npos || end + 2 >= stat.size()) continue;
+    ThreadState& thread = threads.emplace_back();
+    std::from_chars(stat.data(), stat.data() + begin, thread.id);
+    thread.name = stat.substr(begin + 1, end - begin - 1);
+    thread.state = stat.substr(end + 2, 1);
+    if (thread.state != "R") add_call(process, text_of_file(directory + "/syscall"), thread);
+  }
+  std::sort(threads.begin(), threads.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return threads;
+}
+
+}  // namespace lp::launch

@@ -1,0 +1,98 @@
+// The states of threads, as the kernel has them.
+
+#include "launchers/os/thread_states.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "launchers/os/run_command.h"
+#include "launchers/os/stacks.h"
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+#include "tests/directory.h"
+#include "tests/error_of.h"
+
+namespace lp::launch {
+namespace {
+
+// The state of the thread of this name, when it is as wanted.
+template <class Wanted>
+ThreadState wait_for(const std::string& name, Wanted wanted) {
+  for (const Time end = after(std::chrono::seconds(20)); !passed(end);) {
+    for (const ThreadState& thread : thread_states(getpid())) {
+      if (thread.name == name && wanted(thread)) return thread;
+    }
+  }
+  ADD_FAILURE() << name << " is never as wanted";
+  return {};
+}
+
+TEST(ThreadStates, NameTheThreadThatHasTheMutex) {
+  std::mutex mutex;
+  Thread waiting;
+  {
+    const std::lock_guard held(mutex);
+    waiting = spawn("waits for it", [&mutex] { const std::lock_guard lock(mutex); });
+    const ThreadState state =
+        wait_for("waits for it", [](const ThreadState& thread) { return thread.lock_owner != 0; });
+    EXPECT_EQ(state.lock_owner, thread_id());
+    EXPECT_EQ(state.state, "S");
+    EXPECT_EQ(state.call, "futex");
+  }
+}
+
+TEST(ThreadStates, AWaitInLpIsNoLock) {
+  Event event;
+  const Thread waiting = spawn("waits in lp", [&event] { event.wait(); });
+  const ThreadState state = wait_for("waits in lp", [](const ThreadState& thread) { return thread.call == "futex"; });
+  EXPECT_EQ(state.lock_owner, 0);
+  event.set();
+}
+
+TEST(ThreadStates, NameTheFileOfARead) {
+  const test::Directory directory;
+  const std::string path = (directory.path() / "fifo").string();
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int fifo = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  {
+    const Thread reading = spawn("reads", [fifo] {
+      std::array<char, 1> byte{};
+      [[maybe_unused]] const auto got = read(fifo, byte.data(), byte.size());
+    });
+    EXPECT_EQ(wait_for("reads", [](const ThreadState& thread) { return thread.call == "read"; }).file, path);
+    EXPECT_EQ(write(fifo, "x", 1), 1);
+  }
+  close(fifo);
+}
+
+TEST(ThreadStates, AProcessThatHasEndedHasNone) { EXPECT_TRUE(thread_states(1 << 30).empty()); }
+
+TEST(Stacks, HaveTheNamesOfThreads) {
+  Event event;
+  const Thread waiting = spawn("has a stack", [&event] { event.wait(); });
+  wait_for("has a stack", [](const ThreadState& thread) { return thread.call == "futex"; });
+  const Output printed = run(stacks_command(getpid()), kStacksLimit);
+  const std::string text = stacks_text(getpid(), printed.text);
+  EXPECT_NE(text.find("has a stack (S, in futex):"), std::string::npos) << text << printed.errors;
+  EXPECT_NE(text.find("lp::Event::wait"), std::string::npos) << text;
+  event.set();
+}
+
+TEST(Stacks, AreRefusedWithTheReason) {
+  EXPECT_NE(test::error_of([] {
+              stacks_text(1, "eu-stack: dwfl_linux_proc_attach pid 1: Operation not permitted\n");
+            }).find("Operation not permitted"),
+            std::string::npos);
+  EXPECT_NE(test::error_of([] { stacks_text(1, "env: 'eu-stack': No such file or directory\n"); }).find("elfutils"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace lp::launch

@@ -1,0 +1,199 @@
+// A program that gets into trouble, for the tests of lp why: --situation names the trouble.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "launchers/main.h"
+#include "lp/base/descriptor.h"
+#include "lp/lp.h"
+#include "nodes/gather.h"
+
+namespace lp::test {
+namespace {
+
+struct Config {
+  std::string situation = "healthy";
+  std::string disk{};  // a FIFO into which nobody writes
+};
+
+// The time that work at a device takes, for instance.
+void work_for(int milliseconds) { poll(nullptr, 0, milliseconds); }
+
+void read_disk(const std::string& path) {
+  const Descriptor disk(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  std::array<char, 1> byte{};
+  [[maybe_unused]] const auto got = read(disk.number(), byte.data(), byte.size());
+}
+
+// Gives its value when its run() has got that of the next one.
+class Knot {
+ public:
+  explicit Knot(Client<Knot> next) : next_(next) {}
+  Future<int> value() { return value_.future(); }
+  void run(Context&) { value_.set_value(next_.call<&Knot::value>()); }
+  using Remote = Methods<&Knot::value>;
+
+ private:
+  Client<Knot> next_;
+  Promise<int> value_{};
+};
+
+class Server {
+ public:
+  Server(Context& context, const Config& config) : config_(config) {
+    if (config.situation == "restart" && context.incarnation() > 1) read_disk(config.disk);
+  }
+
+  void add() const {}
+  void work() {  // in turn
+    work_for(2);
+    ++done_;
+  }
+  void hang() {
+    while (!ends_) ++turns_;
+  }
+  void stop_itself() { raise(SIGSTOP); }
+  void crash() { raise(SIGKILL); }
+  void save() { read_disk(config_.disk); }
+  Stream<int> count() {
+    for (int i = 0;; ++i) co_yield i;
+  }
+  // Two threads that lock in opposite order, when both have their first lock.
+  void forward() { lock(a_, b_); }
+  void backward() { lock(b_, a_); }
+  // Publishes until it is refused. Returns the reason.
+  std::string publish() {
+    constexpr std::size_t kLarge = 1 << 16;  // read in place
+    try {
+      parameters.publish(Array<float>(kLarge));
+      return {};
+    } catch (const Error& error) {
+      return error.text();
+    }
+  }
+  Published<Array<float>> parameters{2};
+
+  using Remote = Methods<&Server::add, &Server::work, &Server::hang, &Server::stop_itself, &Server::crash,
+                         &Server::save, &Server::count, concurrent<&Server::forward, 2>,
+                         concurrent<&Server::backward, 2>, &Server::publish, &Server::parameters>;
+
+ private:
+  void lock(std::mutex& first, std::mutex& second) {
+    const std::lock_guard one(first);
+    locked_.fetch_add(1);
+    while (locked_.load() < 2) work_for(1);
+    const std::lock_guard two(second);
+  }
+
+  const Config config_;
+  std::atomic<bool> ends_ = false;
+  std::atomic<std::uint64_t> turns_ = 0;
+  int done_ = 0;
+  std::mutex a_, b_;
+  std::atomic<int> locked_ = 0;
+};
+
+using Job = void (*)(Context&, Client<Server>, int index);
+
+// Steps of 10 ms; replica 1 takes five times as long.
+void step(Context& context, Client<Server> server, int index) {
+  for (std::uint64_t i = 1; !context.stopping(); ++i) {
+    work_for(index == 1 ? 50 : 10);
+    server.call<&Server::add>();
+    context.report({.step = i});
+  }
+}
+
+void press(Context& context, Client<Server> server, int) {
+  while (!context.stopping()) server.call<&Server::work>();
+}
+
+void read_slowly(Context& context, Client<Server> server, int) {
+  auto items = server.stream<&Server::count>();
+  items.next();
+  context.wait_for_stop();
+}
+
+void crash_it(Context&, Client<Server> server, int) {
+  try {
+    server.call<&Server::crash>();
+  } catch (const Error&) {
+    // as it should be
+  }
+  server.call<&Server::add>();
+}
+
+void keep_versions(Context& context, Client<Server> server, int) {
+  std::vector<Version<Array<float>>> kept;
+  while (server.call<&Server::publish>().empty()) kept.push_back(server.read<&Server::parameters>());
+  context.wait_for_stop();
+}
+
+void lock_both(Context&, Client<Server> server, int index) {
+  if (index == 0) {
+    server.call<&Server::forward>();
+  } else {
+    server.call<&Server::backward>();
+  }
+}
+
+struct Trouble {
+  int workers = 1;
+  Job job;
+};
+
+const std::map<std::string, Trouble>& troubles() {
+  static const std::map<std::string, Trouble> all = {
+      {"healthy", {2, [](Context& context, Client<Server>, int) { context.wait_for_stop(); }}},
+      {"straggler", {4, step}},
+      {"saturated", {5, press}},
+      {"stopped", {2, [](Context&, Client<Server> server, int) { server.call<&Server::stop_itself>(); }}},
+      {"handler", {2, [](Context&, Client<Server> server, int) { server.call<&Server::hang>(); }}},
+      {"stream", {1, read_slowly}},
+      {"restart", {1, crash_it}},
+      {"versions", {1, keep_versions}},
+      {"disk", {2, [](Context&, Client<Server> server, int) { server.call<&Server::save>(); }}},
+      {"locks", {2, lock_both}},
+  };
+  return all;
+}
+
+Program make_program(const Config& config) {
+  Program program("situations");
+  if (config.situation == "deadlock") {
+    auto a = program.declare<Knot>({.name = "a"});
+    auto c = program.add<Knot>({.name = "c"}, a);
+    auto b = program.add<Knot>({.name = "b"}, c);
+    program.define(a, b);
+    return program;
+  }
+  if (config.situation == "barrier") {
+    auto barrier = program.add<Gather<int>>({.name = "barrier"}, 3);
+    const auto meet = [](Context& context, Client<Gather<int>> all, int index) {
+      if (index == 2) context.wait_for_stop();
+      all.call<&Gather<int>::gather>(static_cast<std::uint32_t>(index), std::uint64_t{1}, 7);
+    };
+    program.function({.name = "worker", .replicas = 3}, meet, barrier, index);
+    return program;
+  }
+  const auto trouble = troubles().find(config.situation);
+  if (trouble == troubles().end()) throw Error(ErrorKind::failed, "there is no situation " + config.situation);
+  auto server = program.add<Server>({.name = "server", .on_failure = restart(3)}, context, config);
+  const auto work = [job = trouble->second.job](Context& own, Client<Server> one, int i) { job(own, one, i); };
+  program.function({.name = "worker", .replicas = trouble->second.workers}, work, server, index);
+  return program;
+}
+
+}  // namespace
+}  // namespace lp::test
+
+int main(int argc, char** argv) { return lp::main<lp::test::Config>(argc, argv, lp::test::make_program); }

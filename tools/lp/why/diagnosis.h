@@ -1,0 +1,55 @@
+#pragma once
+// Finds the troubles of a run in a few looks at it: deadlocks, nodes that keep others waiting, overloaded services,
+// slow replicas. Pure functions of the run's answers.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launchers/control/measurement.h"
+#include "launchers/control/waits_record.h"
+#include "lp/program/plan.h"
+#include "tools/lp/why/wait_graph.h"
+
+namespace lp::tool {
+
+struct Diagnosis {
+  enum class Kind : std::uint8_t {
+    deadlock,   // nodes, or threads with locks, wait for one another
+    stopped,    // a process is stopped
+    cut_off,    // a host does not answer
+    silent,     // a process does not answer
+    down,       // calls wait for a node that has no incarnation
+    blocked,    // a node is blocked in the kernel, and others wait
+    reader,     // a stream is full, because its reader takes nothing
+    missing,    // a value is not brought, as of a barrier that lacks a member
+    handler,    // a handler goes on and on, and others wait
+    versions,   // readers hold old versions, so that nothing can be published
+    straggler,  // a replica is slower than the others
+    saturated,  // a service has more calls than it can handle
+  };
+  Kind kind = Kind::handler;
+  std::string node{};                // where the cause is
+  std::string text{};                // a sentence
+  std::size_t waiting = 0;           // the number of other nodes that wait because of it
+  std::vector<std::string> chain{};  // the longest chain that leads to it: a step each
+};
+
+// The answers of a run during some time. The samples have the order of time; at least one.
+struct Evidence {
+  Plan plan{};
+  std::vector<WaitsRecord> samples{};
+  MeasureRecord before{};
+  MeasureRecord after{};
+};
+
+// The diagnoses; of the same weight, those with more that waits come first. A wait counts only if it lasts from the
+// first sample to the last.
+std::vector<Diagnosis> diagnose(const Evidence& evidence);
+
+// The parts. `graph`: of the last sample.
+std::vector<Diagnosis> diagnose_waits(const Evidence& evidence, const WaitGraph& graph);
+std::vector<Diagnosis> diagnose_load(const Evidence& evidence);
+
+}  // namespace lp::tool

@@ -1,0 +1,463 @@
+#include "tools/lp/why/wait_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "lp/base/enums.h"
+#include "lp/base/scheduler.h"
+#include "lp/base/text.h"
+
+namespace lp::tool {
+namespace {
+
+using launch::ThreadState;
+using For = WaitingThread::For;
+using CallState = OpenCall::State;
+using Why = Activity::Why;
+using End = Activity::End;
+
+bool is_stopped(const ThreadState& thread) { return thread.state == "T" || thread.state == "t"; }
+
+class Builder {
+ public:
+  Builder(const Plan& plan, const WaitsRecord& record) : plan_(plan), record_(record) {}
+
+  WaitGraph build() {
+    index();
+    for (const NodeStatus& node : record_.status.nodes) add_activities(node);
+    add_locked();
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (all_[i].does.empty()) follow(i);
+    }
+    std::map<std::string, std::size_t> sizes = queues();
+    return {.activities = std::move(all_), .queues = std::move(sizes)};
+  }
+
+ private:
+  using Process = WaitsRecord::Process;
+  struct Home {
+    const Process* process = nullptr;
+    const NodeWaits* waits = nullptr;  // null: its process has not answered
+    std::string threads_of{};          // a key of threads_
+  };
+
+  void index() {
+    for (const Process& process : record_.processes) {
+      const std::string key = process.host + ":" + std::to_string(process.pid);
+      for (const std::string& node : process.nodes) homes_[node] = {&process, nullptr, key};
+      if (process.threads.has_value()) {
+        for (const ThreadState& thread : *process.threads) threads_[key][thread.id] = &thread;
+      }
+      if (!process.waits.has_value()) continue;
+      for (const NodeWaits& node : process.waits->nodes) homes_[node.node].waits = &node;
+      for (const OpenCall& call : process.waits->calls) {
+        calls_to_[call.callee].push_back(&call);
+        calls_by_[call.caller].push_back(&call);
+      }
+    }
+  }
+
+  void add(Activity activity) {
+    by_node_[activity.node].push_back(all_.size());
+    all_.push_back(std::move(activity));
+  }
+
+  void add_activities(const NodeStatus& status) {
+    const auto at = homes_.find(status.name);
+    if (at == homes_.end() || at->second.process == nullptr) return add_absent(status);
+    if (status.state == NodeStatus::State::starting) return add_starting(status, at->second);
+    if (at->second.waits == nullptr) return add_silent(status, at->second);
+    const NodeWaits& node = *at->second.waits;
+    if (node.run_thread != 0) add({.node = node.node, .work = "run()", .thread = node.run_thread});
+    const auto add_handler = [&](const RunningHandler& one) {
+      add({.node = node.node,
+           .work = one.work + "()",
+           .caller = one.caller,
+           .chain = one.chain,
+           .thread = one.thread,
+           .seconds = one.seconds});
+    };
+    if (node.turn.has_value()) add_handler(*node.turn);
+    for (const RunningHandler& one : node.beside) add_handler(one);
+    for (const WaitingThread& thread : node.threads) {
+      if (has_activity(node.node, thread.thread)) continue;
+      add({.node = node.node,
+           .work = thread.chain == 0 ? "a further thread" : "a handler",
+           .chain = thread.chain,
+           .thread = thread.thread,
+           .seconds = thread.seconds});
+    }
+    for (const OpenCall* call : calls_to_[node.node]) {
+      if (call->state != CallState::open && call->state != CallState::paused) continue;
+      add({.node = node.node,
+           .work = call->method + "()",
+           .caller = call->caller,
+           .chain = call->chain,
+           .open = true,
+           .seconds = age_of(*call)});
+    }
+  }
+
+  // The age of a call at its callee, which its caller knows.
+  double age_of(const OpenCall& call) {
+    for (const OpenCall* one : calls_by_[call.caller]) {
+      if (one->chain == call.chain && one->callee == call.callee && one->seconds.has_value()) return *one->seconds;
+    }
+    return 0;
+  }
+
+  bool has_activity(const std::string& node, int thread) const {
+    const auto at = by_node_.find(node);
+    return at != by_node_.end() &&
+           std::any_of(at->second.begin(), at->second.end(), [&](std::size_t i) { return all_[i].thread == thread; });
+  }
+
+  // Threads that wait for a lock, and are not lp's as far as it knows.
+  void add_locked() {
+    for (const auto& process : threads_) {
+      for (const auto& [id, thread] : process.second) {
+        if (thread->lock_owner != 0) add_locked(process.first, *thread);
+      }
+    }
+  }
+  void add_locked(const std::string& process, const ThreadState& thread) {
+    const auto node = std::find_if(homes_.begin(), homes_.end(), [&](const auto& one) {
+      return one.second.threads_of == process && one.second.waits != nullptr;
+    });
+    const bool known = std::any_of(all_.begin(), all_.end(), [&](const Activity& one) {
+      return one.thread == thread.id && homes_.at(one.node).threads_of == process;
+    });
+    if (node != homes_.end() && !known)
+      add({.node = node->first, .work = "thread " + thread.name, .thread = thread.id});
+  }
+
+  // A node without a process.
+  void add_absent(const NodeStatus& status) {
+    using State = NodeStatus::State;
+    if (status.state == State::finished || status.state == State::ended) return;
+    std::string does = "has no process now: it is " + std::string(enum_name(status.state));
+    if (status.incarnation > 1 || status.state == State::failed) does += ", and waits for its restart";
+    if (!status.text.empty()) does += "; its last failure: " + status.text;
+    add({.node = status.name, .does = does, .end = End::down, .detail = status.text});
+  }
+
+  // A node whose process is up, but whose service is not constructed yet.
+  void add_starting(const NodeStatus& status, const Home& home) {
+    std::string does = "starts";
+    if (status.incarnation > 1) {
+      does = "restarts, as incarnation " + std::to_string(status.incarnation) + ", and is not constructed yet";
+    }
+    if (const auto threads = threads_.find(home.threads_of); threads != threads_.end()) {
+      for (const auto& [id, thread] : threads->second) {
+        if (!thread->file.starts_with("/")) continue;
+        does += "; its thread " + thread->name + " is in " + thread->call + "() of " + thread->file;
+      }
+    }
+    if (!status.text.empty()) does += "; its last failure: " + status.text;
+    add({.node = status.name, .does = does, .end = End::down, .detail = status.text});
+  }
+
+  void add_silent(const NodeStatus& status, const Home& home) {
+    const auto threads = threads_.find(home.threads_of);
+    if (threads == threads_.end()) {
+      const std::string host = home.process->host.empty() ? "its host" : "its host " + home.process->host;
+      return add(
+          {.node = status.name,
+           .does = "does not answer, and neither does the agent of " + host + ": the host is cut off, or stands still",
+           .end = End::cut_off,
+           .detail = home.process->host});
+    }
+    const bool stopped = std::all_of(threads->second.begin(), threads->second.end(),
+                                     [](const auto& one) { return is_stopped(*one.second); });
+    if (!stopped) return add({.node = status.name, .does = "its process does not answer", .end = End::silent});
+    const bool traced = threads->second.begin()->second->state == "t";
+    add({.node = status.name,
+         .does = traced ? "is stopped by a debugger"
+                        : "is stopped by a signal (SIGSTOP or SIGTSTP); `kill -CONT " +
+                              std::to_string(home.process->pid) + "` lets it go on",
+         .end = End::stopped});
+  }
+
+  // Finds the wait of the activity.
+  void follow(std::size_t i) {
+    Activity& self = all_[i];
+    if (self.open) return follow_open(i);
+    const NodeWaits& node = *homes_.at(self.node).waits;
+    const auto wait = std::find_if(node.threads.begin(), node.threads.end(),
+                                   [&](const WaitingThread& one) { return one.thread == self.thread; });
+    if (wait == node.threads.end()) return follow_thread(i);
+    self.in_lp = true;
+    if (self.seconds == 0) self.seconds = wait->seconds;
+    const std::string times = ", for " + age_text(wait->seconds) +
+                              (wait->left.has_value() ? ", with " + age_text(*wait->left) + " left" : "");
+    const std::string call = wait->callee + "." + wait->method + "()";
+    switch (wait->what) {
+      case For::reply: self.does = "waits for " + call + times; break;
+      case For::item: self.does = "waits for the next item of " + call + times; break;
+      case For::room: self.does = "waits to send " + call + times; break;
+      case For::future: self.does = "waits for a Future" + times; return follow_future(i, wait->chain);
+      case For::turn: self.does = "waits for its own turn" + times; return link_to_turn(i, self.node, Why::queued);
+      case For::time:
+        self.does = wait->left.has_value() ? "sleeps" + times : "waits to be stopped";
+        self.end = End::sleeps;
+        return;
+      case For::save: self.does = "waits for its last checkpoint to be written" + times; return follow_save(i);
+    }
+    follow_call(i, wait->callee, wait->method, wait->call_chain);
+  }
+
+  // A thread that does not wait in lp.
+  void follow_thread(std::size_t i) {
+    Activity& self = all_[i];
+    for (std::size_t other = 0; other < all_.size(); ++other) {  // a call that runs on its caller's stack
+      const Activity& inner = all_[other];
+      if (other == i || inner.thread != self.thread || inner.caller != self.node) continue;
+      if (homes_.at(inner.node).threads_of != homes_.at(self.node).threads_of) continue;
+      self.does = "is in " + name_of(inner);
+      return link(i, other, Why::runs);
+    }
+    const auto threads = threads_.find(homes_.at(self.node).threads_of);
+    const ThreadState* state = nullptr;
+    if (threads != threads_.end()) {
+      if (const auto at = threads->second.find(self.thread); at != threads->second.end()) state = at->second;
+    }
+    if (state == nullptr) {
+      self.does = "goes on";
+    } else if (is_stopped(*state)) {
+      self.does = "is stopped";
+      self.end = End::stopped;
+    } else if (state->lock_owner != 0) {
+      follow_lock(i, state->lock_owner);
+    } else if (state->state == "R") {
+      self.does = "works";
+      self.end = End::works;
+    } else {
+      block(self, *state);
+    }
+  }
+
+  static void block(Activity& self, const ThreadState& state) {
+    self.end = End::blocked;
+    self.detail =
+        state.call.empty() ? "the kernel" : state.call + "()" + (state.file.empty() ? "" : " of " + state.file);
+    self.does = "is blocked outside lp, in " + self.detail;
+    if (state.state == "D") self.does += ", for a device";
+  }
+
+  void follow_lock(std::size_t i, int owner) {
+    Activity& self = all_[i];
+    self.does = "waits for a lock (std::mutex) of its own";
+    const std::string& key = homes_.at(self.node).threads_of;
+    for (std::size_t other = 0; other < all_.size(); ++other) {
+      if (all_[other].thread == owner && homes_.at(all_[other].node).threads_of == key)
+        return link(i, other, Why::lock);
+    }
+    const auto thread = threads_.at(key).find(owner);
+    const std::string name = thread == threads_.at(key).end() ? "" : thread->second->name + ", ";
+    self.does += " that thread " + name + std::to_string(owner) + " has";
+    if (thread == threads_.at(key).end()) {
+      self.end = End::blocked;
+      self.detail = "a lock whose thread has ended";
+      return;
+    }
+    const std::size_t holder = all_.size();
+    add({.node = self.node, .work = "thread " + name + std::to_string(owner), .thread = owner});
+    link(i, holder, Why::lock);
+  }
+
+  // The call of `self` without a waiting thread: others that its handler has made keep it, or a value that is missing.
+  void follow_open(std::size_t i) {
+    Activity& self = all_[i];
+    const std::vector<const OpenCall*>& calls = calls_to_[self.node];
+    const bool paused = std::any_of(calls.begin(), calls.end(), [&](const OpenCall* one) {
+      return one->chain == self.chain && one->caller == self.caller && one->state == CallState::paused;
+    });
+    if (!paused) {
+      self.does = "has returned a Future that is not ready" + lasts(self.seconds);
+      return follow_future(i, self.chain);
+    }
+    self.does = "is a stream that waits until " + self.caller + " takes its items" + lasts(self.seconds);
+    if (!link_to_main(i, self.caller, Why::reader)) self.end = End::nobody;
+  }
+
+  // A Future: of a call that the code has made, else a value that another call of its node brings.
+  void follow_future(std::size_t i, std::uint64_t chain) {
+    Activity& self = all_[i];
+    const OpenCall* oldest = nullptr;
+    for (const OpenCall* call : calls_by_[self.node]) {
+      const bool own = chain == 0 || call->chain == chain;
+      if (own && (oldest == nullptr || call->seconds.value_or(0) > oldest->seconds.value_or(0))) oldest = call;
+    }
+    if (oldest == nullptr) return follow_missing(i);
+    self.does += ", of its call of " + oldest->callee + "." + oldest->method + "()";
+    follow_call(i, oldest->callee, oldest->method, oldest->chain);
+  }
+
+  // The callers of the node that do not wait in it may bring the value: first of all, replicas of those that wait.
+  const std::vector<std::string>& missing_at(const std::string& node) {
+    const auto [at, is_new] = missing_.try_emplace(node);
+    if (!is_new) return at->second;
+    std::set<std::string> waiting;
+    for (const OpenCall* call : calls_to_[node]) waiting.insert(call->caller);
+    std::vector<const PlanNode*> callers;
+    std::set<std::size_t> groups;
+    for (const PlanNode& caller : plan_.nodes) {
+      if (waiting.contains(caller.name)) groups.insert(caller.group);
+      const bool calls = std::any_of(caller.calls.begin(), caller.calls.end(),
+                                     [&](NodeId id) { return plan_.nodes[id].name == node; });
+      if (calls && !waiting.contains(caller.name)) callers.push_back(&caller);
+    }
+    const bool mates =
+        std::any_of(callers.begin(), callers.end(), [&](const PlanNode* one) { return groups.contains(one->group); });
+    for (const PlanNode* caller : callers) {
+      if (!mates || groups.contains(caller->group)) at->second.push_back(caller->name);
+    }
+    return at->second;
+  }
+
+  void follow_missing(std::size_t i) {
+    Activity& self = all_[i];
+    self.missing = missing_at(self.node);
+    if (self.missing.empty() && self.work != "run()" && has_run(self.node)) self.missing.push_back(self.node);
+    for (const std::string& one : self.missing) {
+      if (link_to_main(i, one, Why::missing)) return;
+    }
+    self.end = End::nobody;
+  }
+
+  bool has_run(const std::string& node) const {
+    const auto at = homes_.find(node);
+    return at != homes_.end() && at->second.waits != nullptr && at->second.waits->run_thread != 0;
+  }
+
+  // A call's caller waits for its callee.
+  void follow_call(std::size_t i, const std::string& callee, const std::string& method, std::uint64_t chain) {
+    Activity& self = all_[i];
+    const std::vector<const OpenCall*>& calls = calls_to_[callee];
+    const auto has_call = [&](CallState state) {
+      return std::any_of(calls.begin(), calls.end(), [&](const OpenCall* one) {
+        return one->state == state && one->method == method && one->chain == chain;
+      });
+    };
+    const std::vector<std::size_t>& there = by_node_[callee];
+    for (const std::size_t other : there) {  // the callee as a whole: it is down, or does not answer
+      if (all_[other].work.empty()) return link(i, other, Why::runs);
+    }
+    if (has_call(CallState::held)) {
+      self.end = End::down;
+      self.detail = "the node is not connected yet";
+      return;
+    }
+    for (const std::size_t other : there) {
+      if (other != i && chain != 0 && all_[other].chain == chain) return link(i, other, Why::runs);
+    }
+    const bool asks = has_call(CallState::asks);
+    if (has_call(CallState::limited)) {
+      self.does += "; as many calls of it run as may";
+      for (const std::size_t other : there) {
+        if (!all_[other].open && all_[other].work == method + "()") return link(i, other, Why::queued);
+      }
+    }
+    if (asks) self.does += "; there is no room for it";
+    link_to_turn(i, callee, asks ? Why::room : Why::queued);
+  }
+
+  void link_to_turn(std::size_t i, const std::string& node, Why why) {
+    const auto at = homes_.find(node);
+    if (at == homes_.end() || at->second.waits == nullptr || !at->second.waits->turn.has_value()) return;
+    for (const std::size_t other : by_node_[node]) {
+      if (other != i && !all_[other].open && all_[other].thread == at->second.waits->turn->thread &&
+          all_[other].work != "run()") {
+        return link(i, other, why);
+      }
+    }
+  }
+
+  // A call that is sent is in the list of its caller, and may be in that of its callee, too.
+  std::map<std::string, std::size_t> queues() {
+    std::map<std::string, std::size_t> sizes;
+    for (const auto& [name, home] : homes_) {
+      if (home.waits == nullptr) continue;
+      std::set<std::uint64_t> waiting;
+      for (const OpenCall* call : calls_to_[name]) {
+        if (call->state != CallState::held) waiting.insert(call->chain);
+      }
+      for (const std::size_t i : by_node_[name]) {
+        if (all_[i].work != "run()") waiting.erase(all_[i].chain);
+      }
+      const std::size_t size = std::max<std::size_t>(waiting.size(), home.waits->queue);
+      if (size > 0) sizes[name] = size;
+    }
+    return sizes;
+  }
+
+  // Links to what a node mainly does: its run(), or whatever it does.
+  bool link_to_main(std::size_t i, const std::string& node, Why why) {
+    for (const std::size_t other : by_node_[node]) {
+      if (other == i) continue;
+      link(i, other, why);
+      return true;
+    }
+    return false;
+  }
+
+  void follow_save(std::size_t i) {
+    Activity& self = all_[i];
+    const auto threads = threads_.find(homes_.at(self.node).threads_of);
+    if (threads == threads_.end()) return;
+    for (const auto& [id, thread] : threads->second) {
+      const bool writes = !thread->file.empty() && thread->file.find("/checkpoints/") != std::string::npos;
+      if (!writes && thread->call != "openat" && thread->call != "fsync") continue;
+      const std::string own = self.does;
+      block(self, *thread);
+      self.does = own + "; the thread that writes it " + self.does;
+      return;
+    }
+  }
+
+  void link(std::size_t i, std::size_t other, Why why) {
+    all_[i].next = other;
+    all_[i].why = why;
+  }
+
+  const Plan& plan_;
+  const WaitsRecord& record_;
+  std::map<std::string, Home> homes_;
+  std::map<std::string, std::map<int, const ThreadState*>> threads_;  // by process
+  std::map<std::string, std::vector<const OpenCall*>> calls_to_;
+  std::map<std::string, std::vector<const OpenCall*>> calls_by_;
+  std::map<std::string, std::vector<std::string>> missing_;  // by node: see missing_at
+  std::vector<Activity> all_;
+  std::map<std::string, std::vector<std::size_t>> by_node_;
+};
+
+}  // namespace
+
+std::string lasts(double seconds) { return seconds > 0 ? ", for " + age_text(seconds) : std::string(); }
+
+std::string age_text(double seconds) {
+  const double step = seconds < 1 ? 1e-3 : seconds < 10 ? 0.1 : 1;
+  return duration_text(from_seconds(std::round(seconds / step) * step));
+}
+
+std::string name_of(const Activity& activity) {
+  return activity.work.empty() ? activity.node : activity.node + "." + activity.work;
+}
+
+std::vector<std::size_t> WaitGraph::chain_of(std::size_t activity) const {
+  std::vector<std::size_t> chain{activity};
+  std::set<std::size_t> seen{activity};
+  for (auto next = activities[activity].next; next.has_value(); next = activities[*next].next) {
+    chain.push_back(*next);
+    if (!seen.insert(*next).second) break;
+  }
+  return chain;
+}
+
+WaitGraph wait_graph(const Plan& plan, const WaitsRecord& record) { return Builder(plan, record).build(); }
+
+}  // namespace lp::tool
