@@ -76,6 +76,13 @@ TEST(PpoTest, AGoalEndsTheProgramEarly) {
   EXPECT_EQ(run.evaluator().call<&PolicyEvaluator::best>().steps, results[0].steps);
 }
 
+TEST(PpoTest, WithoutItsGoalTheResultIsTheLastPolicyAlsoWhenOnlyTheFirstWasEvaluated) {
+  Experiment experiment = short_ppo();
+  experiment.evaluation = {.episodes = 3, .period = kForever, .goal = 501};
+  ExperimentRun run(experiment);
+  EXPECT_EQ(run.result().steps, 4000U);
+}
+
 TEST(PpoTest, ARunThatGoesBackToItsCutEndsWithTheSameBits) {
   const std::string hash = hash_of_short();
   for (const bool serialize : {false, true}) {
