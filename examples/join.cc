@@ -4,7 +4,7 @@
 //   build/examples/join --pipeline.input=orders --with=payments --pipeline.into=paid --launch=processes
 //   build/examples/join --pipeline.input=orders --with=payments --pipeline.into=paid --seconds=60
 //
-// The lines of an input come in about the order of their times, at most a second late.
+// With --seconds, the lines of an input come in about the order of their times, at most a second late.
 
 #include <charconv>
 #include <cstdint>
@@ -50,7 +50,8 @@ lp::Program make_program(const Config& config) {
   lp::PipelineFlags other = config.pipeline;
   other.input = config.with;
   const auto rows_of = [&](const lp::PipelineFlags& flags) {
-    return lines_of(pipeline, flags).flat_map<Row>(row_of).event_time(time_of, std::chrono::seconds(1));
+    const auto rows = lines_of(pipeline, flags).flat_map<Row>(row_of);
+    return config.seconds == 0 ? rows : lp::Flow<Row>(rows.event_time(time_of, std::chrono::seconds(1)));
   };
   const auto lefts = rows_of(config.pipeline).key_by(key_of, {.name = "join"});
   const auto rights = rows_of(other).key_by(key_of);

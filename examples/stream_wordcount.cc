@@ -46,7 +46,7 @@ lp::Program make_program(const Config& config) {
                           .event_time(time_of, std::chrono::seconds(config.disorder))
                           .key_by([](const Word& one) { return one.word; }, {.name = "count"})
                           .window(lp::Windows::tumbling(std::chrono::seconds(config.seconds)), time_of,
-                                  {.lateness = std::chrono::seconds(config.lateness), .combine = true})
+                                  {.lateness = std::chrono::seconds(config.lateness)})
                           .count();
   counts.write(config.pipeline.into,
                [](const auto& one, lp::Output& out) { out.line(one.window.begin, '\t', one.key, '\t', one.value); });

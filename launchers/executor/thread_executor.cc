@@ -189,6 +189,9 @@ void ThreadExecutor::measure_waits(std::span<const std::size_t> processes) {
 }
 
 void ThreadExecutor::take_stacks(std::size_t process) {
+  if (stacks_.joinable() && !stacks_.join_until(now())) {
+    throw Error(ErrorKind::failed, "the stacks of this process are being taken already: try again");
+  }
   stacks_ = spawn("stacks", [this, process, incarnation = incarnations_[process]] {
     Stacks stacks;
     const Output output = lp::launch::run(stacks_command(getpid()), kStacksLimit);

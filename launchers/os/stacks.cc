@@ -35,11 +35,16 @@ std::vector<std::string> stacks_command(pid_t process) {
 std::string stacks_text(pid_t process, const std::string& printed) {
   constexpr std::string_view kThread = "TID ";
   if (printed.find(kThread) == std::string::npos) {
-    const bool missing =
-        printed.find("No such file or directory") != std::string::npos && printed.find("eu-stack") < 80;
-    throw Error(ErrorKind::failed, missing || printed.empty()
-                                       ? "eu-stack gives no stacks on that host: apt install elfutils"
-                                       : "eu-stack: " + printed.substr(0, printed.find('\n')));
+    if (printed.empty()) throw Error(ErrorKind::failed, "eu-stack printed nothing in time: try again");
+    if (printed.starts_with("env: ") || printed.starts_with("timeout: ")) {  // they found no eu-stack
+      throw Error(ErrorKind::failed, "there is no eu-stack on that host: apt install elfutils");
+    }
+    const bool forbidden =
+        printed.find("Permission denied") != std::string::npos || printed.find("not permitted") != std::string::npos;
+    throw Error(ErrorKind::failed, printed.substr(0, printed.find('\n')) +
+                                       (forbidden ? "; let the run and its node belong to one user, and set "
+                                                    "kernel.yama.ptrace_scope to 0 if it is not"
+                                                  : ""));
   }
   std::map<std::string, std::string> names;
   for (const ThreadState& thread : thread_states(process)) {

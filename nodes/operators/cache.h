@@ -70,7 +70,7 @@ class CacheWriter final : public Operator, public Consumer<Either<SortedRun, B>>
  public:
   using Record = Either<SortedRun, B>;
   CacheWriter(const StageSite& site, FrameOutput& output, KeyOf key_of)
-      : output_(output), by_key_([key_of](const Record& one) { return key_of(*one.right); }) {
+      : bad_(site.bad), output_(output), by_key_([key_of](const Record& one) { return key_of(*one.right); }) {
     for (std::uint32_t group = 0; group < kKeyGroups; ++group) {
       const std::uint32_t owner = replica_of_group(group, output.receivers());
       if (site.owns(group) && (owners_.empty() || owners_.back() != owner)) owners_.push_back(owner);
@@ -78,12 +78,15 @@ class CacheWriter final : public Operator, public Consumer<Either<SortedRun, B>>
   }
   void take(std::span<const Record> records) override {
     output_.sample(records.size(), [&](HeavyKeys& keys, std::size_t i) {
-      if (records[i].right) by_key_.add_to(keys, records[i]);
+      if (!records[i].right) return;
+      try {
+        by_key_.add_to(keys, records[i]);
+      } catch (...) {  // it is left out below
+      }
     });
     for (const Record& one : records) {
       if (one.right) {
-        output_.count(1);
-        output_.write(by_key_(one, output_.receivers()), one);
+        send(one);
       } else {
         for (const std::uint32_t owner : owners_) output_.write(owner, one);
         output_.count(one.left->segments.at(0).pairs, one.left->segments[0].bytes);
@@ -93,7 +96,19 @@ class CacheWriter final : public Operator, public Consumer<Either<SortedRun, B>>
   void mark(const Mark& mark) override { output_.mark(mark); }
 
  private:
+  void send(const Record& one) {
+    std::uint32_t receiver = 0;
+    try {
+      receiver = by_key_(one, output_.receivers());
+    } catch (...) {
+      return bad_.skip();
+    }
+    output_.count(1);
+    output_.write(receiver, one);
+  }
+
   using RightKey = std::function<std::decay_t<std::invoke_result_t<const KeyOf&, const B&>>(const Record&)>;
+  const BadRecords& bad_;
   FrameOutput& output_;
   ByKey<RightKey> by_key_;
   std::vector<std::uint32_t> owners_{};

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <set>
@@ -26,11 +27,13 @@ namespace {
 constexpr std::size_t kBlockBytes = std::size_t{1} << 17;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
-// Nothing when there is no such file.
-std::optional<struct statx> status_of(const std::string& path) {
+// The status of a path, or with an empty path that of a descriptor. Nothing when there is no such file.
+std::optional<struct statx> status_of(const std::string& path, int descriptor = AT_FDCWD) {
   struct statx out {};
-  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_SIZE | STATX_BTIME, &out) != 0) return {};
-  return out;
+  const int flags = path.empty() ? AT_EMPTY_PATH : 0;
+  if (::statx(descriptor, path.c_str(), flags, STATX_INO | STATX_SIZE | STATX_BTIME, &out) == 0) return out;
+  if (errno != ENOENT && errno != ENOTDIR) throw_failed("cannot follow " + path);
+  return {};
 }
 
 }  // namespace
@@ -40,6 +43,10 @@ FollowSource::FollowSource(const StageSite& site, FollowOptions options)
 
 std::uint32_t FollowSource::group_of(const Identity& identity) const {
   return key_group({reinterpret_cast<const char*>(&identity.inode), sizeof(identity.inode)});
+}
+
+FollowSource::Identity FollowSource::identity_of(const struct statx& status) {
+  return {.inode = status.stx_ino, .born = status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec};
 }
 
 void FollowSource::look() {
@@ -66,8 +73,7 @@ void FollowSource::look() {
 void FollowSource::add_file(const std::string& path, const std::map<Identity, File>& before, Files& out) const {
   const auto status = status_of(path);
   if (path == options_.until || !status) return;
-  File file{.identity = {.inode = status->stx_ino,
-                         .born = status->stx_btime.tv_sec * 1'000'000'000 + status->stx_btime.tv_nsec}};
+  File file{.identity = identity_of(*status)};
   if (!site_.owns(group_of(file.identity))) return;
   const auto known = before.find(file.identity);
   const auto namesake = files_.find(path);
@@ -95,23 +101,26 @@ void FollowSource::watch_directories() {
       continue;
     }
     directories.insert(path);
-    for (const auto& one : fs::recursive_directory_iterator(path, ignored)) {
-      if (one.is_directory(ignored)) directories.insert(one.path());
+    for (auto at = fs::recursive_directory_iterator(path, fs::directory_options::skip_permission_denied, ignored);
+         !ignored && at != fs::recursive_directory_iterator(); at.increment(ignored)) {
+      std::error_code gone;
+      if (at->is_directory(gone)) directories.insert(at->path());
     }
   }
   for (const fs::path& one : directories) changes_.watch(one.empty() ? "." : one);
 }
 
 StageSource::Step FollowSource::step() {
-  for (;;) {
+  for (bool looked = false;;) {
     const auto next = next_file();
     if (next != files_.end()) {
       last_ = next->first;
       if (read(next->first, next->second)) return Step::read;
     } else if (ending_) {
       return Step::over;
-    } else if (const bool changed = changes_.any(); changed || passed(next_look_)) {
+    } else if (!looked && (changes_.any() || passed(next_look_))) {
       look();
+      looked = true;  // once, because others may change files all the time
     } else {
       return Step::idle;
     }
@@ -132,7 +141,13 @@ bool FollowSource::read(const std::string& path, File& file) {
   block_offset_ = file.offset;
   std::size_t size = 0;
   try {
-    size = read_at(open_to_read(path), path, file.offset, block_);
+    const Descriptor in = open_to_read(path);
+    if (const auto status = status_of("", in.number()); status && identity_of(*status) != file.identity) {
+      file.size = file.offset;  // the path has another file since the last look, which finds both
+      next_look_ = now();
+      return false;
+    }
+    size = read_at(in, path, file.offset, block_);
   } catch (const Error&) {
     if (status_of(path)) throw;
     file.size = file.offset;  // it has just gone

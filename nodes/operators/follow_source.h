@@ -20,6 +20,8 @@
 #include "nodes/stream/operator.h"
 #include "nodes/stream/stage_plan.h"
 
+struct statx;  // the system's
+
 namespace lp {
 
 struct FollowOptions {
@@ -60,6 +62,7 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   };
   using Files = std::map<std::string, File>;  // by path
 
+  static Identity identity_of(const struct statx& status);
   void look();
   void add_file(const std::string& path, const std::map<Identity, File>& before, Files& out) const;
   void watch_directories();

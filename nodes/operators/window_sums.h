@@ -35,6 +35,7 @@ struct WindowFunctions {
   Merge merge;
   Windows windows;
   EventTime lateness = 0;
+  bool parts = false;  // the results are parts of sums: their receivers wait for them, also when nothing comes
 };
 
 // The common part: late events, and the way of results.
@@ -49,6 +50,7 @@ class WindowBase : public Operator,
   using Sum = typename F::Sum;
 
   void mark(const Mark& mark) override {
+    if (mark.kind == MarkKind::idle && f_.parts) return;
     if (mark.kind == MarkKind::watermark && mark.value > watermark_) {
       fire(std::exchange(watermark_, mark.value));
       results_.flush();

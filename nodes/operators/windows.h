@@ -67,7 +67,8 @@ struct WindowOptions {
   Duration lateness{};
   // In tumbling windows, for sums whose bytes can be copied: the replicas that have the events add them up, and send
   // the sums. Then it does not matter when many events have the same key; without, they all go to one replica. It costs
-  // more than it saves when nearly every event of a window has a key of its own.
+  // more than it saves when nearly every event of a window has a key of its own. A source from which nothing comes
+  // holds the results back, however long.
   bool combine = false;
 };
 

@@ -4,6 +4,7 @@
 //
 // Owned by a stage; one thread. Records are valid during the call that brings them.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -102,7 +103,7 @@ class Collector {
     } catch (...) {
       if (handing_on_) throw;
       bad.skip();
-      batch_.erase(batch_.begin() + static_cast<std::ptrdiff_t>(before), batch_.end());
+      batch_.erase(batch_.begin() + static_cast<std::ptrdiff_t>(std::min(before, batch_.size())), batch_.end());
     }
   }
   // Drops what an exception has left.

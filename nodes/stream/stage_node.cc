@@ -123,11 +123,11 @@ bool StageNode::step() {
 // cut.
 void StageNode::fail(const Error& error) {
   std::string place;
-  try {
-    head().again();
-  } catch (...) {
-    if (as_error(std::current_exception()).text() == error.text()) place = head().place();
-  }
+  if (!marking_) try {  // else it has failed on what it made of many
+      head().again();
+    } catch (...) {
+      if (as_error(std::current_exception()).text() == error.text()) place = head().place();
+    }
   throw Error(ErrorKind::failed, site_.stage + ": " + dataflow::bad_record_text(place, error));
 }
 

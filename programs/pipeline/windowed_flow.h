@@ -92,11 +92,15 @@ class WindowedFlow {
 
  private:
   template <class Sum, class Add, class Merge>
-  dataflow::MakeOperator maker(Add add, Merge merge, Duration lateness) const {
+  dataflow::MakeOperator maker(Add add, Merge merge, Duration lateness, bool parts = false) const {
     using Functions = dataflow::WindowFunctions<K, T, Sum, typename KeyedFlow<K, T>::KeyOf, TimeOf, Add, Merge>;
-    const Functions functions{keyed_.key_of(), time_of_,
-                              std::move(add),  std::move(merge),
-                              windows_,        std::chrono::duration_cast<std::chrono::milliseconds>(lateness).count()};
+    const Functions functions{keyed_.key_of(),
+                              time_of_,
+                              std::move(add),
+                              std::move(merge),
+                              windows_,
+                              std::chrono::duration_cast<std::chrono::milliseconds>(lateness).count(),
+                              parts};
     return [functions](dataflow::StageSite& site) -> std::unique_ptr<dataflow::Operator> {
       if (functions.windows.kind() == Windows::Kind::session) {
         return std::make_unique<dataflow::SessionWindows<Functions>>(site, functions);
@@ -110,7 +114,7 @@ class WindowedFlow {
   WindowResults<Windowed<K, Sum>, T> combine(Add add, Merge merge) const {
     using Part = Windowed<K, Sum>;
     using Both = dataflow::Either<Part, T>;
-    const WindowResults<Part, T> parts(keyed_.flow().template each<Part>(maker<Sum>(add, merge, {})));
+    const WindowResults<Part, T> parts(keyed_.flow().template each<Part>(maker<Sum>(add, merge, {}, /*parts=*/true)));
     const Flow<Both> both =
         parts.map([](const Part& one) { return Both{.left = one}; }).unite(parts.late().map([](const T& one) {
           return Both{.right = one};

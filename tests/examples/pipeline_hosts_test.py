@@ -3,7 +3,6 @@
 import pathlib
 import subprocess
 import sys
-import time
 import unittest
 
 import launch
@@ -30,9 +29,8 @@ def lose_many(test, times):
         with test.subTest(number), launch.Launch(example, f"--pipeline.input={log}", f"--pipeline.until={until}",
                                                  f"--pipeline.into={into}", *flags) as run:
             grow(log / "lines", lines[:half])
-            wait_for_parts(test, run, into)
-            while not list(into.glob("part-*")):
-                time.sleep(0.01)
+            wait_for_parts(test, run, into, launch.PATIENCE)
+            test.assertTrue(list(into.glob("part-*")), run.shown)
             test.hosts.lose("h2")
             grow(log / "lines", lines[half:])
             until.touch()

@@ -7,9 +7,13 @@ import unittest
 
 import launch
 
-STEPS = 2500 if "LP_SANITIZED" in os.environ else 6000  # long enough to be disturbed
-LONG = [f"--steps={STEPS}", "--hidden=16"]
+STEPS = 2500 if "LP_SANITIZED" in os.environ else 8000  # long enough to be disturbed
+FAST = ["local_sgd", "bmuf"]  # most of whose steps send nothing: twice as many
 ROUNDS = ["--steps=400", "--hidden=16", "--fraction=1"]  # federated
+
+
+def long(scheme="synchronous"):
+    return [f"--steps={2 * STEPS if scheme in FAST else STEPS}", "--hidden=16"]
 
 
 class Killed(unittest.TestCase):
@@ -19,7 +23,7 @@ class Killed(unittest.TestCase):
         return result
 
     def train(self, scheme, *flags):
-        return launch.Launch("train", "--launch=processes", f"--scheme={scheme}", *LONG, *flags)
+        return launch.Launch("train", "--launch=processes", f"--scheme={scheme}", *long(scheme), *flags)
 
     def federated(self, *flags):
         return launch.Launch("train", "--launch=processes", "--scheme=federated", *ROUNDS, *flags)
@@ -41,7 +45,7 @@ class Killed(unittest.TestCase):
 
     def test_synchronous_loses_no_bit_with_a_primary(self):
         flags = ["--replicated", "--servers=3", "--seed=3"]
-        expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
+        expected = launch.result("train", "--launch=threads", *long(), *flags)["parameters_hash"]
         with self.train("synchronous", *flags) as run:
             run.wait_for_step(700)
             run.signal("server/2")
@@ -80,7 +84,7 @@ class Killed(unittest.TestCase):
 
     def test_killed_feeders_workers_and_servers_come_back_and_change_no_bit(self):
         flags = ["--restarts=2", "--checkpoint-every=200", "--seed=3"]
-        expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
+        expected = launch.result("train", "--launch=threads", *long(), *flags)["parameters_hash"]
         for victim in ["feeder/1", "worker/2", "server/1"]:
             with self.subTest(victim), self.train("feeding", *flags) as run:
                 run.wait_for_step(700)
@@ -90,10 +94,10 @@ class Killed(unittest.TestCase):
     def test_a_killed_worker_or_server_of_compressed_training_changes_no_bit(self):
         for flags in [["--scheme=one_bit"], ["--scheme=synchronous", "--compression=random_k"]]:
             flags = flags + ["--restarts=2", "--checkpoint-every=200", "--seed=3", "--servers=2"]
-            expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
+            expected = launch.result("train", "--launch=threads", *long(), *flags)["parameters_hash"]
             for victim in ["worker/2", "server/1"]:
                 with self.subTest(flags[-5], victim=victim), launch.Launch(
-                    "train", "--launch=processes", *LONG, *flags
+                    "train", "--launch=processes", *long(), *flags
                 ) as run:
                     run.wait_for_step(700)
                     run.signal(victim)
@@ -118,7 +122,7 @@ class Killed(unittest.TestCase):
     def test_a_killed_replica_comes_back_and_changes_no_bit(self):
         flags = ["--restarts=2", "--checkpoint-every=100", "--seed=3"]
         for scheme in ["ring", "local_sgd", "bmuf"]:
-            expected = launch.result("train", "--launch=threads", f"--scheme={scheme}", *LONG, *flags)["parameters_hash"]
+            expected = launch.result("train", "--launch=threads", f"--scheme={scheme}", *long(scheme), *flags)["parameters_hash"]
             with self.subTest(scheme), self.train(scheme, *flags) as run:
                 run.wait_for_step(700)
                 run.signal("worker/2")
@@ -127,7 +131,7 @@ class Killed(unittest.TestCase):
     def test_replicas_go_on_while_the_node_with_their_commits_comes_back(self):
         flags = ["--restarts=2", "--checkpoint-every=100", "--seed=3"]
         for scheme in ["ring", "bmuf"]:
-            expected = launch.result("train", "--launch=threads", f"--scheme={scheme}", *LONG, *flags)["parameters_hash"]
+            expected = launch.result("train", "--launch=threads", f"--scheme={scheme}", *long(scheme), *flags)["parameters_hash"]
             with self.subTest(scheme), self.train(scheme, *flags) as run:
                 run.wait_for_step(700)
                 run.signal("commits")
@@ -158,7 +162,7 @@ class Killed(unittest.TestCase):
 
     def test_stages_go_back_to_their_last_cut_and_change_no_bit(self):
         flags = ["--restarts=2", "--checkpoint-every=200", "--seed=3"]
-        expected = launch.result("train", "--launch=threads", "--scheme=pipeline", *LONG, *flags)["parameters_hash"]
+        expected = launch.result("train", "--launch=threads", "--scheme=pipeline", *long(), *flags)["parameters_hash"]
         for victim in ["stage/0", "stage/1"]:
             with self.subTest(victim), self.train("pipeline", *flags) as run:
                 run.wait_for_step(1000)
@@ -174,9 +178,9 @@ class Killed(unittest.TestCase):
 
     def test_workers_that_hold_the_parameters_come_back_and_change_no_bit(self):
         flags = ["--scheme=partitioned", "--partition-bytes=400", "--restarts=2", "--checkpoint-every=200", "--seed=3"]
-        expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
+        expected = launch.result("train", "--launch=threads", *long(), *flags)["parameters_hash"]
         for victim in ["worker/2", "server/1"]:
-            with self.subTest(victim), launch.Launch("train", "--launch=processes", *LONG, *flags) as run:
+            with self.subTest(victim), launch.Launch("train", "--launch=processes", *long(), *flags) as run:
                 run.wait_for_step(700)
                 run.signal(victim)
                 self.assertEqual(expected, self.check(run)["parameters_hash"])

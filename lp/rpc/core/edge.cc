@@ -113,7 +113,10 @@ DirectCall::~DirectCall() {
     node_->turn().release();
   } else {
     if (ConcurrencyLimit* const gate = node_->gate(*method_); gate != nullptr) {
-      if (Task* next = gate->leave(); next != nullptr) node_->run_concurrently(*gate, next);
+      if (Task* next = gate->leave(); next != nullptr) {
+        node_->began();
+        node_->run_concurrently(*gate, next);
+      }
     }
     node_->ended();
   }

@@ -206,8 +206,7 @@ void Peer::accept_bytes_at(ServiceInstance& core, Pending& call) noexcept {
   if (!call.one_way()) {
     message.reply.pending = held;
   }
-  if (const Runnable handler = core.accept(*method, std::move(message)))
-    process_.pool().run([handler] { handler.run(); });
+  if (const Runnable handler = core.accept(*method, std::move(message))) handler.run_in(process_.pool());
 }
 
 void Peer::hold_or_fail(Held held) noexcept {

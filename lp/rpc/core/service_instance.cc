@@ -115,7 +115,7 @@ void ServiceInstance::accept(Call* call) {
     if (stopping()) batchers_[i]->close(stopped_error());
   } else if (call->method().traits.immediate && run_at_once(call)) {
     // it has run
-  } else if (gates_[i] == nullptr || stopping()) {
+  } else if (gates_[i] == nullptr) {
     turn_.post(call);
   } else if (enter(*gates_[i], call)) {
     run_concurrently(*gates_[i], call);
@@ -123,6 +123,12 @@ void ServiceInstance::accept(Call* call) {
 }
 
 bool ServiceInstance::enter(ConcurrencyLimit& gate, Call* call) {
+  began();  // before it looks, so that the service stays
+  if (stopping()) {
+    turn_.post(call);  // which refuses it
+    ended();
+    return false;
+  }
   const ConcurrencyLimit::Entry entry = gate.enter_or_queue(call);
   if (entry == ConcurrencyLimit::Entry::full) {
     const MethodTraits& traits = call->method().traits;
@@ -131,7 +137,9 @@ bool ServiceInstance::enter(ConcurrencyLimit& gate, Call* call) {
                            std::to_string(traits.queue) + " more wait: try again later",
                        {.node = name(), .method = std::string(call->method().name)}));
   }
-  return entry == ConcurrencyLimit::Entry::entered;
+  if (entry == ConcurrencyLimit::Entry::entered) return true;
+  ended();
+  return false;
 }
 
 void ServiceInstance::resume(Call* call) {
@@ -149,10 +157,8 @@ Runnable ServiceInstance::accept(const Method& method, Incoming&& message) {
   if (batchers_[i] == nullptr && gates_[i] == nullptr && !method.traits.immediate) {
     return turn_.take_or_post(call) ? Runnable{.service = this, .task = call} : Runnable();
   }
-  if (gates_[i] != nullptr && method.traits.concurrent == 1 && !stopping()) {
-    if (!enter(*gates_[i], call)) return {};
-    began();
-    return {.service = this, .gate = gates_[i].get(), .task = call};
+  if (gates_[i] != nullptr && method.traits.concurrent == 1) {
+    return enter(*gates_[i], call) ? Runnable{.service = this, .gate = gates_[i].get(), .task = call} : Runnable();
   }
   accept(call);
   return {};
@@ -174,14 +180,13 @@ void ServiceInstance::run_here(ConcurrencyLimit& gate, Task* task) noexcept {
   ended();
 }
 
+void ServiceInstance::refuse_at(ConcurrencyLimit& gate, Task* task, const Error& error) noexcept {
+  for (Task* next = task; next != nullptr; next = gate.leave()) next->refuse(error);
+  ended();
+}
+
 void ServiceInstance::run_concurrently(ConcurrencyLimit& gate, Task* task) {
-  began();
-  try {
-    process_.pool().run([this, &gate, task] { run_here(gate, task); });
-  } catch (const Error& error) {
-    for (Task* next = task; next != nullptr; next = gate.leave()) next->refuse(error);
-    ended();
-  }
+  Runnable{.service = this, .gate = &gate, .task = task}.run_in(process_.pool());
 }
 
 void Runnable::run() const noexcept {
@@ -190,6 +195,19 @@ void Runnable::run() const noexcept {
     service->turn().run(task);
   } else {
     service->run_here(*gate, task);
+  }
+}
+
+void Runnable::run_in(Pool& pool) const noexcept {
+  try {
+    pool.run([*this] { run(); });
+  } catch (const Error& error) {
+    if (gate != nullptr) {
+      service->refuse_at(*gate, task, error);
+    } else {
+      task->refuse(error);
+      service->turn().release();
+    }
   }
 }
 

@@ -85,9 +85,11 @@ class ServiceInstance {
   [[nodiscard]] Runnable accept(const Method& method, Incoming&& message);
   // Runs an immediate call. Returns false when the node is stopping.
   bool run_at_once(Task* task) noexcept;
-  // Runs a task that has entered the gate, and then those that wait there: in a thread of the pool; in this thread.
+  // Run a task that has entered the gate after began(), and then those that wait there: in a thread of the pool; in
+  // this thread. Refuses all of them.
   void run_concurrently(ConcurrencyLimit& gate, Task* task);
   void run_here(ConcurrencyLimit& gate, Task* task) noexcept;
+  void refuse_at(ConcurrencyLimit& gate, Task* task, const Error& error) noexcept;
 
   // Return the work that has the turn, and the call that the work waits for, if it waits in one.
   std::optional<Standing> standing() const { return turn_.standing(id_); }
@@ -121,7 +123,8 @@ class ServiceInstance {
   Error failure(const Method& method, const CallScope& scope, std::exception_ptr exception) const;
 
  private:
-  // Returns false when the call waits at the gate, or is refused because too many wait.
+  // Returns true when the call is to run; then it counts as begun. Returns false when it waits at the gate, or is
+  // refused.
   bool enter(ConcurrencyLimit& gate, Call* call);
 
   friend class WaitScope;

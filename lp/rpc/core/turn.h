@@ -158,6 +158,8 @@ struct Runnable {
 
   explicit operator bool() const { return service != nullptr; }
   void run() const noexcept;
+  // Runs it in a thread of the pool. Refuses the call when the system has no thread left.
+  void run_in(Pool& pool) const noexcept;
 };
 
 }  // namespace lp::rpc

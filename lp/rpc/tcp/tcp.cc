@@ -319,7 +319,7 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
     Receivers::before_handler(/*more=*/true);
     handler.run();
   } else {
-    process_.pool().run([handler] { handler.run(); });
+    handler.run_in(process_.pool());
   }
   return result;
 }

@@ -20,15 +20,17 @@
 namespace lp::tool {
 namespace {
 
-constexpr auto kBetween = std::chrono::milliseconds(50);  // two looks
+constexpr int kLooks = 20;
+constexpr auto kBetween = std::chrono::milliseconds(50);  // two looks, at least
 
 Evidence look_at(launch::AdminClient& client, Plan plan, Duration duration) {
   Evidence evidence{.plan = std::move(plan), .samples = {}, .before = measure(client), .after = {}};
-  const Time end = after(duration);
+  const Duration between = std::max<Duration>(kBetween, duration / kLooks);
+  const Time end = after(std::max<Duration>(kBetween, duration));
   for (bool last = false; !last;) {
     last = passed(end);
     evidence.samples.push_back(from_json<WaitsRecord>(ask(client, R"({"ask":"waits"})")));
-    if (!last && !wait_between(client, std::min<Duration>(kBetween, until(end)))) {
+    if (!last && !wait_between(client, std::min(between, until(end)))) {
       throw Refusal(Exit::not_live, "the run has ended meanwhile");
     }
   }

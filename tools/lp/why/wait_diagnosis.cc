@@ -184,12 +184,26 @@ class Search {
     if (diagnosis.chain.empty() || chain.size() > diagnosis.chain.size()) diagnosis.chain = steps(chain);
   }
 
+  // Whether the same reader held the same version, and the readers too many, at the first look.
+  bool held_before(const std::string& name, const HeldVersions& held) const {
+    for (const WaitsRecord::Process& process : evidence_.samples.front().processes) {
+      if (!process.waits.has_value()) continue;
+      for (const NodeWaits& node : process.waits->nodes) {
+        if (node.node != name) continue;
+        for (const HeldVersions& one : node.versions) {
+          if (one.held > one.limit && one.oldest == held.oldest && one.reader == held.reader) return true;
+        }
+      }
+    }
+    return false;
+  }
+
   void add_versions(std::vector<Diagnosis>& all) const {
     for (const WaitsRecord::Process& process : evidence_.samples.back().processes) {
       if (!process.waits.has_value()) continue;
       for (const NodeWaits& node : process.waits->nodes) {
         for (const HeldVersions& held : node.versions) {
-          if (held.held <= held.limit) continue;
+          if (held.held <= held.limit || !held_before(node.node, held)) continue;
           all.push_back({.kind = Kind::versions,
                          .node = node.node,
                          .text = node.node + " cannot publish: readers hold " + std::to_string(held.held) +

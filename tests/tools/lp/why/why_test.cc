@@ -18,6 +18,8 @@ namespace {
 using tool::Diagnosis;
 using Kind = Diagnosis::Kind;
 
+constexpr auto kPatience = std::chrono::seconds(100);
+
 class WhyTest : public LpTest {
  protected:
   struct Answer {
@@ -40,7 +42,7 @@ class WhyTest : public LpTest {
   // comes.
   static Diagnosis wait_for(Kind kind, std::size_t waiting = 0, const std::string& flags = "--for=0.3") {
     std::string seen;
-    for (const Time end = after(std::chrono::seconds(100)); now() < end;) {
+    for (const Time end = after(kPatience); now() < end;) {
       const std::vector<Diagnosis> all = diagnoses(flags);
       if (!all.empty() && all.front().kind == kind && all.front().waiting >= waiting) return all.front();
       if (!all.empty()) seen = all.front().text;
@@ -78,9 +80,10 @@ class WhyTest : public LpTest {
 TEST_F(WhyTest, NothingIsWrongWithARunThatWaitsToBeStopped) {
   Subprocess program = start("healthy");
   Ended why;
-  do {
+  for (const Time end = after(kPatience); now() < end && !has(why.output, "waits to be stopped");) {
     why = lp("why last --for=0.2");
-  } while (!has(why.output, "waits to be stopped"));
+  }
+  EXPECT_TRUE(has(why.output, "waits to be stopped")) << why.output;
   EXPECT_TRUE(has(why.output, "Nothing is stuck.")) << why.output;
   EXPECT_TRUE(has(lp("why last worker/1 --for=0").output, "Nothing that concerns it is stuck."));
   EXPECT_FALSE(has(lp("why last worker/1 --for=0").output, "worker/0"));
