@@ -99,7 +99,7 @@ TEST_F(LpTest, TheDoctorLooksAtTheMachine) {
 TEST_F(LpTest, TheShellCompletesCommandsFlagsRunsAndNodes) {
   Subprocess program({"program", "--launch=processes"});
   EXPECT_EQ(program.wait().code, 0);
-  EXPECT_EQ(lp("complete st").output, "status\nstop\n");
+  EXPECT_EQ(lp("complete st").output, "status\nstack\nstop\n");
   EXPECT_EQ(lp("complete stop --re").output, "--reason=\n");
   EXPECT_EQ(lp("complete status la").output, "last\n");
   EXPECT_TRUE(has(lp("complete status ''").output, "last\ncounting-")) << lp("complete status ''").output;
