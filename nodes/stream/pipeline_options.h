@@ -11,8 +11,8 @@ namespace lp {
 
 struct PipelineOptions {
   int replicas = 2;  // in each stage that names no other number
-  // For sorted runs; all hosts see it. It is made when it is needed, and removed at the end. Empty: one beside the
-  // system's temporary files.
+  // For sorted runs, which are in a folder of the run below it, removed at the end; all hosts see it. Empty: the
+  // system's folder of temporary files.
   std::filesystem::path scratch{};
   std::uint64_t memory = std::uint64_t{64} << 20;  // bytes of an operator that sorts or aggregates before it spills
   // From the end of one checkpoint to the begin of the next. Sinks make results visible with checkpoints.

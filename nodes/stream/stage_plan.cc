@@ -5,8 +5,9 @@
 namespace lp::dataflow {
 
 std::filesystem::path scratch_of(const PipelineOptions& options, const Context& node) {
-  if (!options.scratch.empty()) return options.scratch;
-  return std::filesystem::temp_directory_path() / ("lp-pipeline-" + node.run_name());
+  // A folder of this run alone, because it is removed at the end.
+  return (options.scratch.empty() ? std::filesystem::temp_directory_path() : options.scratch) /
+         ("lp-pipeline-" + node.run_name());
 }
 
 std::string StageSite::new_file() {

@@ -45,7 +45,7 @@ struct PipelineFlags {
       field("restarts", "how often a node that fails is started again, before the program stops", non_negative),
       field("restart_ms", "the wait before a restart; it doubles each time", at_least(1)),
       field("durable", "whether results survive a crash of the machine at once"),
-      field("scratch", "directory for sorted runs, which all hosts see; without it, a temporary one"),
+      field("scratch", "directory below which sorted runs are, which all hosts see; without it, the temporary one"),
       field("skip_records", "the most bad records that are left out; one more ends the program", non_negative));
 };
 

@@ -72,7 +72,7 @@ TEST_P(WaitsTest, ACallWhoseHandlerHasReturnedAFuture) {
   std::uint64_t chain = 0;
   wait_until(run.calling().runtime(), [&](const ProcessWaits& waits) {
     const NodeWaits* const caller = find(waits, "caller");
-    if (caller == nullptr || caller->threads.empty()) return false;
+    if (caller == nullptr || caller->threads.empty() || caller->run_thread == 0) return false;
     const WaitingThread& thread = caller->threads.front();
     EXPECT_EQ(thread.thread, caller->run_thread);
     EXPECT_EQ(thread.what, For::reply);

@@ -180,6 +180,21 @@ TEST(PipelineTest, RecordsWithEqualKeysAreSortedAndDividedLikeOthers) {
   EXPECT_EQ(once, sorted(4));
 }
 
+TEST(PipelineTest, AFolderGivenForScratchKeepsWhatElseItHas) {
+  const PipelineFiles files;
+  const auto scratch = files.path() / "scratch";
+  std::filesystem::create_directory(scratch);
+  std::ofstream(scratch / "own") << "of the user";
+  Pipeline pipeline;
+  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 100})
+      .sort([](std::uint64_t number) { return 100 - number; })
+      .write(files.output(), [](std::uint64_t number, Output& out) { out.line(number); });
+  ASSERT_EQ(run_pipeline(pipeline, {.replicas = 2, .scratch = scratch}), "");
+  EXPECT_EQ(lines_in_order(files).size(), 100U);
+  ASSERT_EQ(std::distance(std::filesystem::directory_iterator(scratch), {}), 1);
+  EXPECT_TRUE(std::filesystem::exists(scratch / "own"));
+}
+
 TEST(PipelineTest, TextsAreSortedByAllTheirBytes) {
   const std::vector<std::string> texts = {"",
                                           std::string(1, '\0'),

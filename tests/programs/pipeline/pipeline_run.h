@@ -15,6 +15,7 @@
 
 #include "launchers/test_run.h"
 #include "programs/pipeline/pipeline.h"
+#include "tests/directory.h"
 #include "tests/job_files.h"
 #include "tests/lp/program/local_run.h"
 
@@ -50,7 +51,9 @@ inline std::string run_pipeline(const Pipeline& pipeline, const PipelineOptions&
 }
 
 // Runs it to its end, which is to be good.
-inline PipelineResult result_of(const Pipeline& pipeline, const PipelineOptions& options) {
+inline PipelineResult result_of(const Pipeline& pipeline, PipelineOptions options) {
+  const Directory scratch;  // such a run has no name of its own
+  if (options.scratch.empty()) options.scratch = scratch.path();
   Program program("test");
   const auto master = add_pipeline(program, pipeline, options);
   LocalRun run(program, Runtime::Options());
