@@ -69,6 +69,24 @@ TEST(BadRecordsTest, AFailureNamesTheStageAndThePlaceInTheFile) {
   }
 }
 
+TEST(BadRecordsTest, AFailureOfAResultOfManyRecordsNamesTheStage) {
+  const PipelineFiles files;
+  const std::string path = files.write("lines", "one\ntwo\nthree\n");
+  for (const bool behind : {false, true}) {
+    Pipeline pipeline;
+    const auto groups = pipeline.read({.paths = {path}}, {.name = "lines"})
+                            .key_by([](std::string_view line) { return line.size(); }, {.name = "groups"})
+                            .group<std::string>([behind](std::uint64_t, Records<std::string_view>& lines, auto& out) {
+                              if (!behind) throw std::invalid_argument("no good");
+                              for (const std::string_view line : lines) out(line == "two" ? "bad" : std::string(line));
+                            });
+    write_lines(groups.map([](const std::string& line) { return checked(line); }), files.output());
+    const std::string failure = run(pipeline, {.replicas = 2}).failure;
+    EXPECT_TRUE(contains(failure, ": groups: ")) << failure;
+    EXPECT_TRUE(contains(failure, "std::invalid_argument: no good")) << failure;
+  }
+}
+
 TEST(BadRecordsTest, AFailureNamesTheNumberOrTheRecord) {
   const PipelineFiles files;
   Pipeline numbers;
