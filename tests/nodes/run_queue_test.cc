@@ -75,6 +75,28 @@ TEST_F(RunQueueTest, HandlersAndHeartbeatsAreAnsweredWhileItWorks) {
   EXPECT_EQ(slow.get(), 7);
 }
 
+TEST_F(RunQueueTest, ShortWorkKeepsItsOrderAndLongWorkAfterItGoesBackToRun) {
+  std::vector<int> expected;
+  for (int i = 0; i < 3 * RunQueue::kProven; ++i) {
+    client().call<&Worker::note>(i);
+    expected.push_back(i);
+  }
+  EXPECT_EQ(client().call<&Worker::notes>(), expected);
+  Future<int> first = client().async<&Worker::slow>();  // holds the turn: it is the first that is long
+  ASSERT_TRUE(moment_.begun.wait(after(std::chrono::seconds(20))));
+  EXPECT_FALSE(Event().wait(after(2 * RunQueue::kShort)));  // so long the work takes at least
+  moment_.end.set();
+  EXPECT_EQ(first.get(), 7);
+  Future<int> second = client().async<&Worker::slow>();
+  Future<void> behind = client().async<&Worker::note>(-1);
+  ASSERT_TRUE(moment_.begun.wait(after(std::chrono::seconds(20))));
+  EXPECT_EQ(client().call<&Worker::quick>(), 1);
+  EXPECT_FALSE(behind.ready());
+  moment_.end.set();
+  EXPECT_EQ(second.get(), 7);
+  behind.get();
+}
+
 TEST_F(RunQueueTest, ItIsDoneInTheOrderInWhichItCame) {
   std::vector<Future<void>> all;
   std::vector<int> expected;
