@@ -146,6 +146,10 @@ int main(int argc, char** argv) {
   if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;
   const std::uint64_t keys = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10'000'000;
   const std::uint64_t dense = (argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 64) << 18;
+  if (keys == 0 || dense == 0) {
+    std::fprintf(stderr, "usage: ps_bench [SPARSE-KEYS [DENSE-MIB]], both at least 1\n");
+    return 2;
+  }
   std::fprintf(stderr, "%-10s %-7s %8s %8s %12s %9s %9s %10s %7s %7s\n", "launch", "tensor", "servers", "workers",
                "new list ms", "push ms", "pull ms", "M keys/s", "GB/s", "memcpy");
   lp::JsonWriter json;

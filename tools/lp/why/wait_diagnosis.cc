@@ -94,9 +94,7 @@ class Search {
       case End::stopped: return Kind::stopped;
       case End::cut_off: return Kind::cut_off;
       case End::silent: return Kind::silent;
-      case End::down:
-        return chain.size() > 1 || end.does.find("restart") != std::string::npos ? std::optional(Kind::down)
-                                                                                 : std::nullopt;
+      case End::down: return chain.size() > 1 || end.restarts ? std::optional(Kind::down) : std::nullopt;
       case End::nobody: return Kind::missing;
       default: break;
     }

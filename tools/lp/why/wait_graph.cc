@@ -140,15 +140,17 @@ class Builder {
     using State = NodeStatus::State;
     if (status.state == State::finished || status.state == State::ended) return;
     std::string does = "has no process now: it is " + std::string(enum_name(status.state));
-    if (status.incarnation > 1 || status.state == State::failed) does += ", and waits for its restart";
+    const bool restarts = status.incarnation > 1 || status.state == State::failed;
+    if (restarts) does += ", and waits for its restart";
     if (!status.text.empty()) does += "; its last failure: " + status.text;
-    add({.node = status.name, .does = does, .end = End::down, .detail = status.text});
+    add({.node = status.name, .does = does, .end = End::down, .restarts = restarts, .detail = status.text});
   }
 
   // A node whose process is up, but whose service is not constructed yet.
   void add_starting(const NodeStatus& status, const Home& home) {
     std::string does = "starts";
-    if (status.incarnation > 1) {
+    const bool restarts = status.incarnation > 1;
+    if (restarts) {
       does = "restarts, as incarnation " + std::to_string(status.incarnation) + ", and is not constructed yet";
     }
     if (const auto threads = threads_.find(home.threads_of); threads != threads_.end()) {
@@ -158,7 +160,7 @@ class Builder {
       }
     }
     if (!status.text.empty()) does += "; its last failure: " + status.text;
-    add({.node = status.name, .does = does, .end = End::down, .detail = status.text});
+    add({.node = status.name, .does = does, .end = End::down, .restarts = restarts, .detail = status.text});
   }
 
   void add_silent(const NodeStatus& status, const Home& home) {

@@ -53,6 +53,7 @@ struct Activity {
   std::optional<std::size_t> next{};  // the activity for which it waits
   Why why = Why::runs;
   End end = End::unknown;              // without a next one
+  bool restarts = false;               // End::down: it has failed, and is expected to come back
   std::string detail{};                // about the end: the system call, the last failure, ...
   std::vector<std::string> missing{};  // Why::missing: the nodes that may bring the value
 };
