@@ -39,7 +39,8 @@ std::string host_name() {
 
 RunRecorder::RunRecorder(const std::filesystem::path& directory)
     : directory_(directory.empty() ? directory : std::filesystem::absolute(directory)),
-      events_(directory_ / "events.log", kEventBytes) {}
+      events_(directory_ / "events.log", kEventBytes),
+      curves_(directory_) {}
 
 std::string RunRecorder::write(const char* name, std::string text) {
   try {

@@ -1,6 +1,6 @@
 #pragma once
 // Writes the files of a run into its directory: plan.json, run.json, config.yaml, status.json, events.log and
-// result.json. The run continues when they cannot be written.
+// result.json, and the curves of its nodes. The run continues when they cannot be written.
 //
 // The loop thread of a run owns and uses it. Only the constructor and begin() come before that thread.
 
@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "launchers/record/curves.h"
 #include "launchers/record/node_log.h"
 #include "launchers/record/records.h"
 
@@ -34,6 +35,8 @@ class RunRecorder {
   // the result of resolved_configuration().
   void begin(RunRecord record, const Plan& plan, const std::string& configuration);
   void status(std::string_view json);
+  void progress(const std::string& node, const Progress& progress) { curves_.add(node, progress); }
+  std::string save_curves() { return curves_.flush(); }  // a fault of which people should know; empty: there is none
   void event(RunEvent event);
   // `report` is JSON; empty: there is none. Returns why the result could not be written; empty: it was.
   std::string end(ResultRecord record, std::string_view report);
@@ -44,6 +47,7 @@ class RunRecorder {
   std::filesystem::path directory_;
   double began_ = 0;
   NodeLog events_;
+  Curves curves_;
   std::uint64_t cuts_ = 0;  // the number of complete cuts
   double last_cut_ = 0;     // the time of the last cut that was written
 };

@@ -162,7 +162,12 @@ void RunState::end() {
   });
 }
 
+void RunState::save_curves() {
+  if (const std::string fault = recorder_.save_curves(); !fault.empty()) log(fault);
+}
+
 void RunState::record_end() {
+  save_curves();
   std::string fault;
   waiters_.change([&] {
     fault = recorder_.end({.success = result_.success,
@@ -258,6 +263,7 @@ void RunState::write_status(bool always) {
   status_writer_.write(always, [this] {
     const std::string status = to_json(current_status());
     recorder_.status(status);
+    save_curves();
     if (admin_ != nullptr) admin_->publish(status);
   });
 }

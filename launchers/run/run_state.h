@@ -61,6 +61,9 @@ class RunState final : public Coordinator::Listener {
   void log(const std::string& line) override;
   void on_measured(std::size_t process, Measurement part) override;
   void on_event(RunEvent event) override { recorder_.event(std::move(event)); }
+  void on_progress(NodeId node, const Progress& progress) override {
+    recorder_.progress(graph_.nodes[node].name, progress);
+  }
   void begin_report() override;
 
   RunParts parts();
@@ -70,6 +73,7 @@ class RunState final : public Coordinator::Listener {
   void serve();
   Time next() const;
   void end();
+  void save_curves();
   void record_end();
   void watch_signals();
   void watch_job();

@@ -283,6 +283,7 @@ void Coordinator::handle(NodeId node, const NodeEvent::Finished& finished) {
 
 void Coordinator::handle(NodeId node, const Progress& progress) {
   nodes_[node].progress = progress;
+  listener_.on_progress(node, progress);
   if (!speaker_.has_value() || node < *speaker_) speaker_ = node;
 }
 

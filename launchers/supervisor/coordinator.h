@@ -57,6 +57,7 @@ class Coordinator final : public ExecutorEvents {
     virtual void log(const std::string& line) = 0;                   // shows the line to people
     virtual void on_measured(std::size_t process, Measurement part) = 0;  // the answer to measure()
     virtual void on_event(RunEvent event) = 0;                            // its time is not set
+    virtual void on_progress(NodeId node, const Progress& progress) = 0;
   };
 
   Coordinator(const SupervisionGraph& graph, Options options, Executor& executor, Listener& listener);

@@ -81,6 +81,7 @@ struct FakeListener final : Coordinator::Listener {
   void log(const std::string& line) override { logged.push_back(line); }
   void on_measured(std::size_t, Measurement) override {}
   void on_event(RunEvent event) override { events.push_back(std::move(event)); }
+  void on_progress(NodeId, const Progress&) override {}
 
   std::vector<Phase> phases;
   std::vector<std::string> logged;

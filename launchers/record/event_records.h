@@ -1,0 +1,24 @@
+#pragma once
+// The records of TensorBoard's event files. A file is records one after the other, each with one event. Pure functions.
+//
+// Formats: TFRecord (tensorflow/core/lib/io/record_writer.h) around the messages Event, Summary and SessionLog
+// (tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto). `time` is in seconds since 1970.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace lp::launch {
+
+// CRC-32C, the Castagnoli polynomial (RFC 3720, appendix B.4).
+std::uint32_t crc32c(std::string_view bytes);
+
+// The first record of each file.
+std::string version_record(double time);
+// Makes readers drop all values from `step` on that come before this record: a node has gone back to it.
+std::string restart_record(double time, std::uint64_t step);
+// The values of one step, by name. They become 32-bit numbers; NaN and infinity stay.
+std::string values_record(double time, std::uint64_t step, const std::map<std::string, double>& values);
+
+}  // namespace lp::launch
