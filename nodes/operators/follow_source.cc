@@ -205,7 +205,7 @@ bool FollowSource::read(const std::string& path, File& file) {
   return end > before;
 }
 
-// What is before this place in the block was read.
+// All that is before this place in the block was read.
 void FollowSource::set_offset(File& file, std::size_t end) {
   file.offset = block_offset_ + end;
   const std::size_t kept = std::min(end, kTailBytes);

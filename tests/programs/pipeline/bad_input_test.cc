@@ -147,6 +147,38 @@ TEST(BadRecordsTest, KeysTimesAndGeneratorsMayFailToo) {
   EXPECT_EQ(files.lines(), (Lines{"0", "5", "6", "7", "8", "9"}));
 }
 
+TEST(BadRecordsTest, AKeyThatIsSortedByMayFail) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 5})
+      .sort([](std::uint64_t number) {
+        if (number == 3) throw std::out_of_range("number");
+        return number;
+      })
+      .write(files.output(), [](std::uint64_t number, Output& out) { out.line(number); });
+  const BadEnd end = run(pipeline, {.skip_records = 1});
+  EXPECT_EQ(end.failure, "");
+  EXPECT_EQ(end.result.skipped, 1U);
+  EXPECT_EQ(files.lines(), (Lines{"0", "1", "2", "4"}));
+}
+
+TEST(BadRecordsTest, ARecordThatIsLeftOutChangesNoState) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 6}, {.replicas = 1})
+      .key_by([](std::uint64_t) { return 0; })
+      .with_state<std::uint64_t, std::uint64_t>([](int, std::uint64_t& sum, std::uint64_t number, auto& out) {
+        sum += number;
+        out(sum);
+        if (number == 4) throw std::out_of_range("number");
+      })
+      .write(files.output(), [](std::uint64_t sum, Output& out) { out.line(sum); });
+  const BadEnd end = run(pipeline, {.skip_records = 1});
+  EXPECT_EQ(end.failure, "");
+  EXPECT_EQ(end.result.skipped, 1U);
+  EXPECT_EQ(files.lines(), (Lines{"0", "1", "3", "6", "11"}));
+}
+
 TEST(BadRecordsTest, OneBadRecordTooManyEndsTheRun) {
   const PipelineFiles files;
   const std::string path = files.write("lines", "bad\none\nbad\nbad\n");

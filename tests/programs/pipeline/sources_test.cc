@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,12 @@ using Lines = std::multiset<std::string>;
 // A pipeline whose results are looked at while it runs.
 class FollowTest : public testing::Test {
  protected:
-  void start(const Pipeline& pipeline, PipelineOptions options = {}) {
+  void start(const Pipeline& pipeline, PipelineOptions options = {}, LaunchOptions launch = {}) {
     std::filesystem::create_directories(files_.output());
     options.checkpoint_every = std::chrono::milliseconds(5);
     Program program("test");
     add_pipeline(program, pipeline, options);
-    run_.emplace(std::move(program));
+    run_.emplace(std::move(program), std::move(launch));
   }
   // The lines of the files in the input, which the system alone reports.
   Flow<std::string_view> follow(const Pipeline& pipeline, int replicas = 1) const {
@@ -133,6 +134,30 @@ TEST_F(FollowTest, ALineThatIsTooLongIsNamedOrLeftOut) {
   std::ofstream(path, std::ios::app) << std::string(500'000, 'x') << "\ntwo\n";
   wait_for({"one", "two"});
   end_with({"one", "two"});
+}
+
+TEST_F(FollowTest, ARunThatGoesOnCountsWhatWasLeftOutBefore) {
+  files_.write("log", "one\nbad\ntwo\n");
+  Pipeline pipeline;
+  write_lines(follow(pipeline).filter([](std::string_view line) {
+    if (line == "bad") throw std::invalid_argument("no good");
+    return true;
+  }),
+              files_.output());
+  PipelineOptions options{.skip_records = 1};
+  start(pipeline, options, {.directory = files_.path() / "run"});
+  wait_for({"one", "two"});
+  run_->stop("enough");
+  run_.reset();
+  PipelineResult result;
+  LaunchOptions again;
+  again.report = [&result](lp::Run& run) {
+    result = run.client(Handle<PipelineMaster>("pipeline")).call<&PipelineMaster::result>();
+  };
+  options.from = files_.path() / "run";
+  start(pipeline, options, std::move(again));
+  end_with({"one", "two"});
+  EXPECT_EQ(result.skipped, 1U);
 }
 
 TEST_F(FollowTest, AReplicaWithoutFilesHoldsNoWindowBack) {
