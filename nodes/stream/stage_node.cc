@@ -157,9 +157,14 @@ bool StageNode::commands() {
     }
   }
   for (Commit& one : commits) {
-    for (const auto& each : operators_) each->commit(one.number);
-    if (one.over) {
-      for (const auto& each : operators_) each->finish();
+    try {
+      for (const auto& each : operators_) each->commit(one.number);
+      if (one.over) {
+        for (const auto& each : operators_) each->finish();
+      }
+    } catch (...) {
+      one.done.set_exception(std::current_exception());  // so the master fails for this reason, too
+      throw;
     }
     one.done.set_value(sent());
   }

@@ -1,8 +1,10 @@
 // Records on which functions fail, and inputs that cannot be used: how they are reported, and left out.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -250,6 +252,58 @@ TEST(BadInputTest, InputsThatAreNotThereOrVanishAreNamed) {
         << failure;
     if (shrinks) files.write("b", "two\n");
   }
+}
+
+// While it lives, this process has no more rights to files than others, also where the tests run as root.
+class NoRights {
+ public:
+  NoRights() {
+    constexpr uid_t kNobody = 65534;
+    if (before_ == 0) done_ = ::seteuid(kNobody) == 0;
+  }
+  ~NoRights() {
+    if (done_ && ::seteuid(before_) != 0) std::abort();
+  }
+  NoRights(const NoRights&) = delete;
+  NoRights& operator=(const NoRights&) = delete;
+
+ private:
+  const uid_t before_ = ::geteuid();
+  bool done_ = false;
+};
+
+void give_to_all(const std::filesystem::path& path) { std::filesystem::permissions(path, std::filesystem::perms::all); }
+
+TEST(BadInputTest, AFileThatMayNotBeReadIsNamed) {
+  const PipelineFiles files;
+  const std::string path = files.write("lines", "one\n");
+  for (const auto& folder : {files.path(), files.input()}) give_to_all(folder);
+  std::filesystem::permissions(path, std::filesystem::perms::none);
+  std::string failure;
+  {
+    const NoRights others;
+    failure = run(copy_of(files), {}).failure;
+  }
+  EXPECT_TRUE(contains(failure, path + " cannot be read: Permission denied")) << failure;
+}
+
+TEST(BadInputTest, APartThatCannotBeMadeVisibleIsNamed) {
+  const PipelineFiles files;
+  const std::filesystem::path pending = files.output() / ".pending";
+  files.write("lines", "one\n");
+  std::filesystem::create_directories(pending);
+  for (const auto& folder : {files.path(), files.input(), pending}) give_to_all(folder);
+  constexpr auto kReadAndEnter = static_cast<std::filesystem::perms>(0555);
+  std::filesystem::permissions(files.output(), kReadAndEnter);
+  std::string failure;
+  {
+    const NoRights others;
+    failure = run(copy_of(files), {.replicas = 1}).failure;
+  }
+  EXPECT_TRUE(contains(failure, (files.output() / "part-lines-1-000-").string())) << failure;
+  EXPECT_TRUE(contains(failure, " cannot be written: Permission denied")) << failure;
+  EXPECT_EQ(files.lines(), Lines());
+  std::filesystem::permissions(files.output(), std::filesystem::perms::all);
 }
 
 TEST(BadInputTest, AFullDiskShowsNoPartOfTheResults) {
