@@ -37,6 +37,13 @@ void TaskNote::begin(const WorkOrder& order) {
   page_->task = order.task;
   page_->kind = static_cast<std::uint32_t>(order.kind);
   CrashNote::of_this_thread() = this;
+  // exit() in a function of the job destroys the objects of its thread, and no handler of a signal runs.
+  struct AtExit {
+    ~AtExit() {
+      if (const CrashNote* const note = CrashNote::of_this_thread(); note != nullptr) note->write_line(STDERR_FILENO);
+    }
+  };
+  [[maybe_unused]] static thread_local AtExit at_exit;
 }
 
 void TaskNote::end() {

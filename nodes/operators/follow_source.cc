@@ -25,16 +25,19 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 17;
-constexpr std::size_t kLongestLine = std::size_t{64} << 20;
+constexpr std::size_t kTailBytes = 64;
 
 // The status of a path, or with an empty path that of a descriptor. Nothing when there is no such file.
 std::optional<struct statx> status_of(const std::string& path, int descriptor = AT_FDCWD) {
   struct statx out {};
   const int flags = path.empty() ? AT_EMPTY_PATH : 0;
-  if (::statx(descriptor, path.c_str(), flags, STATX_INO | STATX_SIZE | STATX_BTIME, &out) == 0) return out;
+  if (::statx(descriptor, path.c_str(), flags, STATX_INO | STATX_SIZE | STATX_BTIME | STATX_MTIME, &out) == 0)
+    return out;
   if (errno != ENOENT && errno != ENOTDIR) throw_failed("cannot follow " + path);
   return {};
 }
+
+std::int64_t nanoseconds(const struct statx_timestamp& time) { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
 
 }  // namespace
 
@@ -46,7 +49,7 @@ std::uint32_t FollowSource::group_of(const Identity& identity) const {
 }
 
 FollowSource::Identity FollowSource::identity_of(const struct statx& status) {
-  return {.inode = status.stx_ino, .born = status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec};
+  return {.inode = status.stx_ino, .born = nanoseconds(status.stx_btime)};
 }
 
 void FollowSource::look() {
@@ -56,10 +59,11 @@ void FollowSource::look() {
   watch_directories();
   std::map<Identity, File> before;
   for (const auto& [path, file] : files_) before.emplace(file.identity, file);
+  std::set<std::pair<Device, Identity>> seen;
   Files now;
   for (const std::string& path : options_.paths) {
     try {
-      for (const std::string& file : find_inputs_here({path}).files) add_file(file, before, now);
+      for (const std::string& file : find_inputs_here({path}).files) add_file(file, before, seen, now);
     } catch (const Error& error) {
       if (std::exchange(trouble_, error.text()) != trouble_) log_line(site_.stage + ": " + trouble_);
       for (const auto& one : files_) now.insert(one);
@@ -69,25 +73,34 @@ void FollowSource::look() {
   ending_ = ending;
 }
 
-// Adds a file that is there, with what was known about it.
-void FollowSource::add_file(const std::string& path, const std::map<Identity, File>& before, Files& out) const {
+// Adds a file that is there, with what was known about it, unless it is there under another name.
+void FollowSource::add_file(const std::string& path, const std::map<Identity, File>& before,
+                            std::set<std::pair<Device, Identity>>& seen, Files& out) const {
   const auto status = status_of(path);
   if (path == options_.until || !status) return;
   File file{.identity = identity_of(*status)};
   if (!site_.owns(group_of(file.identity))) return;
+  if (!seen.emplace(Device(status->stx_dev_major, status->stx_dev_minor), file.identity).second) return;
   const auto known = before.find(file.identity);
   const auto namesake = files_.find(path);
-  if (known != before.end()) {
+  if (namesake != files_.end() && namesake->second.identity == file.identity) {
+    file = namesake->second;
+  } else if (known != before.end()) {
     file = known->second;
   } else if (namesake != files_.end()) {
     log_line(site_.stage + ": " + path + " is another file now, and is read from its begin");
   }
-  if (status->stx_size < file.offset) {
-    log_line(site_.stage + ": " + path + " is shorter than what was read of it, and is read from its begin");
-    file.offset = 0;
-  }
+  if (status->stx_size < file.offset) begin_anew(path, file, "is shorter than what was read of it");
+  file.changed |= std::exchange(file.written, nanoseconds(status->stx_mtime)) != file.written;
   file.size = status->stx_size;
   out.insert_or_assign(path, file);
+}
+
+void FollowSource::begin_anew(const std::string& path, File& file, const char* why) const {
+  log_line(site_.stage + ": " + path + " " + why + ", and is read from its begin");
+  file.offset = 0;
+  file.tail.clear();
+  file.too_long = false;
 }
 
 // Where files may come, and change.
@@ -129,16 +142,20 @@ StageSource::Step FollowSource::step() {
 
 // The next file that has more; all have their turns.
 FollowSource::Files::iterator FollowSource::next_file() {
-  const auto more = [](const auto& one) { return one.second.offset < one.second.size; };
+  const auto more = [](const auto& one) { return one.second.offset < one.second.size || one.second.changed; };
   const auto next = std::find_if(files_.upper_bound(last_), files_.end(), more);
   return next != files_.end() ? next : std::find_if(files_.begin(), files_.end(), more);
 }
 
-// Hands on the whole lines of a block, and at the end of the flow also a last line without its end. Returns whether
-// there was a line.
+// Hands on the whole lines of a block, and at the end of the flow also a last line without its end. Returns whether it
+// has come further.
 bool FollowSource::read(const std::string& path, File& file) {
-  if (block_.empty()) block_.resize(kBlockBytes);
-  block_offset_ = file.offset;
+  const std::size_t most = std::max(kTailBytes, static_cast<std::size_t>(options_.longest_line)) + kTailBytes + 1;
+  if (block_.empty()) block_.resize(std::min(kBlockBytes, most));
+  batch_.clear();
+  file.changed = false;
+  const std::size_t before = file.tail.size();
+  block_offset_ = file.offset - before;
   std::size_t size = 0;
   try {
     const Descriptor in = open_to_read(path);
@@ -147,40 +164,71 @@ bool FollowSource::read(const std::string& path, File& file) {
       next_look_ = now();
       return false;
     }
-    size = read_at(in, path, file.offset, block_);
+    size = read_at(in, path, block_offset_, block_);
   } catch (const Error&) {
     if (status_of(path)) throw;
     file.size = file.offset;  // it has just gone
     return false;
   }
-  std::size_t taken = split(size);
-  if (batch_.empty() && size == block_.size()) {
-    if (size >= kLongestLine) {
-      throw Error(ErrorKind::failed,
-                  "the line at byte " + std::to_string(file.offset) + " of " + path + " is longer than 64 MiB");
+  if (std::string_view(block_.data(), std::min(size, before)) != file.tail) {
+    begin_anew(path, file, "has other bytes than those that were read of it");
+    return true;
+  }
+  std::size_t end = before;
+  if (file.too_long) {
+    const void* const line_end = std::memchr(block_.data() + end, '\n', size - end);
+    file.too_long = line_end == nullptr;
+    end = line_end == nullptr ? size : static_cast<std::size_t>(static_cast<const char*>(line_end) - block_.data()) + 1;
+  }
+  end = split(end, size);
+  if (end == before && size == block_.size()) {
+    if (size == most) {
+      leave_out(path, file);
+      end = size;
+    } else {
+      block_.resize(std::min(2 * size, most));
+      return read(path, file);
     }
-    block_.resize(2 * size);
-    return read(path, file);
   }
-  if (size < block_.size()) file.size = file.offset + taken;  // the rest is no line yet
-  if (batch_.empty() && size > 0 && ending_) {
-    batch_.emplace_back(block_.data(), size);
-    file.size = file.offset + (taken = size);
+  if (batch_.empty() && end < size && ending_) {
+    batch_.emplace_back(block_.data() + end, size - end);
+    end = size;
   }
-  const bool some = !batch_.empty();
+  // The rest is no line yet; at the end of the flow, the next step reads it.
+  if (size < block_.size() && (batch_.empty() || !ending_)) file.size = block_offset_ + end;
   if (site_.bad.allowed()) {
     again();
   } else {
     emit(batch_);
   }
-  file.offset += taken;
-  return some;
+  set_offset(file, end);
+  return end > before;
 }
 
-// Makes a batch of the whole lines of the block. Returns their bytes.
-std::size_t FollowSource::split(std::size_t size) {
+// All that is before this place in the block was read.
+void FollowSource::set_offset(File& file, std::size_t end) {
+  file.offset = block_offset_ + end;
+  const std::size_t kept = std::min(end, kTailBytes);
+  file.tail.assign(block_.data() + end - kept, kept);
+}
+
+// The line at the file's offset is too long: it ends the run, or is left out.
+void FollowSource::leave_out(const std::string& path, File& file) {
+  batch_.emplace_back(block_.data() + file.tail.size(), 0);  // for its place
+  handed_ = 0;
+  last_ = path;
+  try {
+    throw Error(ErrorKind::failed, "it is longer than " + std::to_string(options_.longest_line) + " bytes");
+  } catch (const Error& error) {
+    if (!site_.bad.allowed()) throw Error(ErrorKind::failed, site_.stage + ": " + bad_record_text(place(), error));
+    site_.bad.skip();
+  }
   batch_.clear();
-  std::size_t at = 0;
+  file.too_long = true;
+}
+
+// Adds the whole lines of the block, from this place on, to the batch. Returns the place behind them.
+std::size_t FollowSource::split(std::size_t at, std::size_t size) {
   while (at < size) {
     const char* const begin = block_.data() + at;
     const void* const end = std::memchr(begin, '\n', size - at);

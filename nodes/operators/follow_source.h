@@ -4,15 +4,19 @@
 //
 // A file stays the same when it is renamed, so its lines are not read again under a name that matches, too. A file with
 // the name of another one is a new file, and one that is shorter than what was read of it has begun anew: both are read
-// from their begin. So a log may be rotated; lines that were not read when their file went are not read.
+// from their begin. So is one that was cut off and has grown again: the last bytes that were read of it are others now.
+// So a log may be rotated; lines that were not read when their file went are not read. Of several names of a file, it
+// is read under one.
 //
 // Owned by a stage; one thread.
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lp/base/scheduler.h"
@@ -32,6 +36,7 @@ struct FollowOptions {
   // For new files and lines that the system does not report: those on a network file system, and in directories that
   // were not there before.
   Duration look_every = std::chrono::seconds(1);
+  std::uint64_t longest_line = std::uint64_t{64} << 20;  // bytes; a longer one is a bad record
 };
 
 namespace dataflow {
@@ -59,16 +64,25 @@ class FollowSource final : public Operator, public StageSource, public Producer<
     Identity identity{};
     std::uint64_t offset = 0;  // place of the first line that was not read
     std::uint64_t size = 0;    // as far as it is known, and not found to be the begin of a line
+    std::string tail{};        // the last bytes before the offset
+    std::int64_t written = 0;  // when it was written last
+    bool changed = true;       // since it was read
+    bool too_long = false;     // the offset is in a line that is left out
   };
-  using Files = std::map<std::string, File>;  // by path
+  using Device = std::pair<std::uint32_t, std::uint32_t>;  // where a file is, on this host
+  using Files = std::map<std::string, File>;               // by path
 
   static Identity identity_of(const struct statx& status);
   void look();
-  void add_file(const std::string& path, const std::map<Identity, File>& before, Files& out) const;
+  void add_file(const std::string& path, const std::map<Identity, File>& before,
+                std::set<std::pair<Device, Identity>>& seen, Files& out) const;
   void watch_directories();
   Files::iterator next_file();
   bool read(const std::string& path, File& file);
-  std::size_t split(std::size_t size);
+  std::size_t split(std::size_t at, std::size_t size);
+  void begin_anew(const std::string& path, File& file, const char* why) const;
+  void leave_out(const std::string& path, File& file);
+  void set_offset(File& file, std::size_t end);
   std::uint32_t group_of(const Identity& identity) const;
 
   const StageSite& site_;

@@ -18,7 +18,7 @@ template <class K, class T, class State, class U, class KeyOf, class F>
 class KeyedState final : public Operator, public Consumer<T>, public Producer<U> {
  public:
   KeyedState(const StageSite& site, KeyOf key_of, F f)
-      : key_of_(std::move(key_of)), f_(std::move(f)), budget_(site, "the states of keys") {}
+      : bad_(site.bad), key_of_(std::move(key_of)), f_(std::move(f)), budget_(site, "the states of keys") {}
 
   void take(std::span<const T> records) override {
     out_.clear();
@@ -28,7 +28,7 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
       auto at = states_.find(bytes.view());
       const bool added = at == states_.end();
       if (added) at = states_.emplace(std::string(bytes.view()), State()).first;
-      f_(key, at->second, one, out_);
+      out_.make(bad_, [&] { change(key, at->second, one); });
       budget_.template changed<State>(one, added ? bytes_of_key(bytes.view()) + sizeof(State) : 0,
                                       [this] { return size(); });
     }
@@ -54,17 +54,28 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
   }
 
  private:
+  // A record that is left out changes nothing.
+  void change(const K& key, State& state, const T& record) {
+    if (bad_.allowed()) {
+      State next = state;
+      f_(key, next, record, out_);
+      state = std::move(next);
+    } else {
+      f_(key, state, record, out_);
+    }
+  }
   std::size_t size() const {
     std::size_t bytes = 0;
     for (const auto& [key, state] : states_) bytes += bytes_of_key(key) + bytes_of(state);
     return bytes;
   }
 
+  const BadRecords& bad_;
   KeyOf key_of_;
   F f_;
   StateBudget budget_;
   ByKeyBytes<State> states_{};
-  Collector<U> out_{*this};
+  Collector<U> out_{*this, &bad_};
 };
 
 }  // namespace lp::dataflow

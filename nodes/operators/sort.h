@@ -55,12 +55,18 @@ std::string_view behind_sort_key(std::string_view bytes) {
 template <class K, class T, class KeyOf>
 class SortIntoRuns final : public AtEnd<T, RangedRun, SortedRanges> {
  public:
-  SortIntoRuns(StageSite& site, KeyOf key_of) : AtEnd<T, RangedRun, SortedRanges>(site), key_of_(std::move(key_of)) {}
+  SortIntoRuns(StageSite& site, KeyOf key_of)
+      : AtEnd<T, RangedRun, SortedRanges>(site), bad_(site.bad), key_of_(std::move(key_of)) {}
 
   void take(std::span<const T> records) override {
     for (const T& one : records) {
       bytes_.clear();
-      write_sort_key<K>(bytes_, key_of_(one));
+      try {
+        write_sort_key<K>(bytes_, key_of_(one));
+      } catch (...) {
+        bad_.skip();
+        continue;
+      }
       write_record(bytes_, one);
       this->state_.add({bytes_.view(), {}});
     }
@@ -69,6 +75,7 @@ class SortIntoRuns final : public AtEnd<T, RangedRun, SortedRanges> {
  private:
   void make_results() override { this->emit(this->state_.take()); }
 
+  const BadRecords& bad_;
   KeyOf key_of_;
   RecordWriter bytes_{};
 };

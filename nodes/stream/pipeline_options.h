@@ -26,7 +26,7 @@ struct PipelineOptions {
   bool share_processes = true;  // the first replicas of all stages are in one process, and so on
   bool durable = false;         // whether the files of sinks survive a crash of the machine
   // How many records are left out on which a function fails, or that are too long; one more ends the program.
-  // Functions that change a state, or write, may not fail.
+  // Functions that add up, group or join records, and those that write, end the run when they fail.
   std::uint64_t skip_records = 0;
   int restarts = 3;  // how often each failed node is restarted; then the program stops
   Duration restart_after = std::chrono::milliseconds(100);  // it doubles with each restart of a node

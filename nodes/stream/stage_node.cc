@@ -157,9 +157,14 @@ bool StageNode::commands() {
     }
   }
   for (Commit& one : commits) {
-    for (const auto& each : operators_) each->commit(one.number);
-    if (one.over) {
-      for (const auto& each : operators_) each->finish();
+    try {
+      for (const auto& each : operators_) each->commit(one.number);
+      if (one.over) {
+        for (const auto& each : operators_) each->finish();
+      }
+    } catch (...) {
+      one.done.set_exception(std::current_exception());  // so the master fails for this reason, too
+      throw;
     }
     one.done.set_value(sent());
   }
@@ -284,13 +289,14 @@ void StageNode::restore() {
       for (const StatePiece& piece : restored_->get<OperatorState>(entry(i))) operators_[i]->load(piece);
     }
     restored_.reset();
-    if (site_.counts.skipped > 0) master_.call<&PipelineMaster::skipped>(context_.name(), site_.counts.skipped);
-    if (ended_) master_.call<&PipelineMaster::ended>(context_.name(), site_.counts);
   } else if (!options_.from.empty()) {
     rescale();
   } else {
     for (const auto& each : operators_) each->start();
   }
+  // The master may know what an incarnation has left out behind the cut; that does not count.
+  if (options_.skip_records > 0) master_.call<&PipelineMaster::skipped>(context_.name(), site_.counts.skipped);
+  if (ended_) master_.call<&PipelineMaster::ended>(context_.name(), site_.counts);
 }
 
 void StageNode::add_sent(const Checkpoint& in) {
@@ -310,7 +316,12 @@ void StageNode::rescale() {
     if (std::none_of(cut->members.begin(), cut->members.end(), same)) break;
     const Checkpoint in = read_cut_file(cut->directory, node);
     watermark_ = std::max(watermark_, in.get<EventTime>("watermark"));
-    if (replica % plan_.replicas == site_.replica) add_sent(in);
+    if (replica % plan_.replicas == site_.replica) {
+      const auto before = in.get<StageCounts>("counts");
+      site_.counts.skipped += before.skipped;
+      site_.counts.future_events += before.future_events;
+      add_sent(in);
+    }
     for (std::size_t i = 0; i < operators_.size(); ++i) {
       if (!in.has(entry(i))) continue;
       for (const StatePiece& piece : in.get<OperatorState>(entry(i))) {

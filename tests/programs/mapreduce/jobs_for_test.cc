@@ -28,6 +28,7 @@ struct EndsItsProcess {
     if (config.mode == "segfaults") raise(SIGSEGV);
     if (config.mode == "aborts") std::abort();
     if (config.mode == "exits") std::_Exit(0);
+    if (config.mode == "exits in order") std::exit(0);
     if (config.mode != "stops once") return;
     const std::string mark = config.folder + "/stopped";
     if (Descriptor(::open(mark.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600))) raise(SIGSTOP);

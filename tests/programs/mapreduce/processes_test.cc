@@ -58,10 +58,12 @@ TEST(MapReduceProcessesTest, WithoutSkippingARecordOnWhichProcessesEndIsNamed) {
   EXPECT_TRUE(files.clean());
 }
 
-TEST(MapReduceProcessesTest, WithoutRestartsTheReportOfACrashNamesTheRecord) {
+TEST(MapReduceProcessesTest, WithoutRestartsTheReportOfAnEndNamesTheRecord) {
   MapReduceFiles files;
   const std::string path = files.write("lines", "one two\nbad\nthree\n");
   std::string text = run_job(files, "segfaults", 0, 0).run.cause.text();
+  EXPECT_NE(text.find("in map, on the record at byte 8 of " + path), std::string::npos) << text;
+  text = run_job(files, "exits in order", 0, 0).run.cause.text();
   EXPECT_NE(text.find("in map, on the record at byte 8 of " + path), std::string::npos) << text;
   text = run_job(files, "reduce aborts", 0, 0).run.cause.text();
   EXPECT_NE(text.find("in reduce, on the key bad"), std::string::npos) << text;

@@ -1,8 +1,10 @@
 // Records on which functions fail, and inputs that cannot be used: how they are reported, and left out.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -147,6 +149,38 @@ TEST(BadRecordsTest, KeysTimesAndGeneratorsMayFailToo) {
   EXPECT_EQ(files.lines(), (Lines{"0", "5", "6", "7", "8", "9"}));
 }
 
+TEST(BadRecordsTest, AKeyThatIsSortedByMayFail) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 5})
+      .sort([](std::uint64_t number) {
+        if (number == 3) throw std::out_of_range("number");
+        return number;
+      })
+      .write(files.output(), [](std::uint64_t number, Output& out) { out.line(number); });
+  const BadEnd end = run(pipeline, {.skip_records = 1});
+  EXPECT_EQ(end.failure, "");
+  EXPECT_EQ(end.result.skipped, 1U);
+  EXPECT_EQ(files.lines(), (Lines{"0", "1", "2", "4"}));
+}
+
+TEST(BadRecordsTest, ARecordThatIsLeftOutChangesNoState) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 6}, {.replicas = 1})
+      .key_by([](std::uint64_t) { return 0; })
+      .with_state<std::uint64_t, std::uint64_t>([](int, std::uint64_t& sum, std::uint64_t number, auto& out) {
+        sum += number;
+        out(sum);
+        if (number == 4) throw std::out_of_range("number");
+      })
+      .write(files.output(), [](std::uint64_t sum, Output& out) { out.line(sum); });
+  const BadEnd end = run(pipeline, {.skip_records = 1});
+  EXPECT_EQ(end.failure, "");
+  EXPECT_EQ(end.result.skipped, 1U);
+  EXPECT_EQ(files.lines(), (Lines{"0", "1", "3", "6", "11"}));
+}
+
 TEST(BadRecordsTest, OneBadRecordTooManyEndsTheRun) {
   const PipelineFiles files;
   const std::string path = files.write("lines", "bad\none\nbad\nbad\n");
@@ -218,6 +252,58 @@ TEST(BadInputTest, InputsThatAreNotThereOrVanishAreNamed) {
         << failure;
     if (shrinks) files.write("b", "two\n");
   }
+}
+
+// While it lives, this process has no more rights to files than others, also where the tests run as root.
+class NoRights {
+ public:
+  NoRights() {
+    constexpr uid_t kNobody = 65534;
+    if (before_ == 0) done_ = ::seteuid(kNobody) == 0;
+  }
+  ~NoRights() {
+    if (done_ && ::seteuid(before_) != 0) std::abort();
+  }
+  NoRights(const NoRights&) = delete;
+  NoRights& operator=(const NoRights&) = delete;
+
+ private:
+  const uid_t before_ = ::geteuid();
+  bool done_ = false;
+};
+
+void give_to_all(const std::filesystem::path& path) { std::filesystem::permissions(path, std::filesystem::perms::all); }
+
+TEST(BadInputTest, AFileThatMayNotBeReadIsNamed) {
+  const PipelineFiles files;
+  const std::string path = files.write("lines", "one\n");
+  for (const auto& folder : {files.path(), files.input()}) give_to_all(folder);
+  std::filesystem::permissions(path, std::filesystem::perms::none);
+  std::string failure;
+  {
+    const NoRights others;
+    failure = run(copy_of(files), {}).failure;
+  }
+  EXPECT_TRUE(contains(failure, path + " cannot be read: Permission denied")) << failure;
+}
+
+TEST(BadInputTest, APartThatCannotBeMadeVisibleIsNamed) {
+  const PipelineFiles files;
+  const std::filesystem::path pending = files.output() / ".pending";
+  files.write("lines", "one\n");
+  std::filesystem::create_directories(pending);
+  for (const auto& folder : {files.path(), files.input(), pending}) give_to_all(folder);
+  constexpr auto kReadAndEnter = static_cast<std::filesystem::perms>(0555);
+  std::filesystem::permissions(files.output(), kReadAndEnter);
+  std::string failure;
+  {
+    const NoRights others;
+    failure = run(copy_of(files), {.replicas = 1}).failure;
+  }
+  EXPECT_TRUE(contains(failure, (files.output() / "part-lines-1-000-").string())) << failure;
+  EXPECT_TRUE(contains(failure, " cannot be written: Permission denied")) << failure;
+  EXPECT_EQ(files.lines(), Lines());
+  std::filesystem::permissions(files.output(), std::filesystem::perms::all);
 }
 
 TEST(BadInputTest, AFullDiskShowsNoPartOfTheResults) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,12 @@ using Lines = std::multiset<std::string>;
 // A pipeline whose results are looked at while it runs.
 class FollowTest : public testing::Test {
  protected:
-  void start(const Pipeline& pipeline, PipelineOptions options = {}) {
+  void start(const Pipeline& pipeline, PipelineOptions options = {}, LaunchOptions launch = {}) {
     std::filesystem::create_directories(files_.output());
     options.checkpoint_every = std::chrono::milliseconds(5);
     Program program("test");
     add_pipeline(program, pipeline, options);
-    run_.emplace(std::move(program));
+    run_.emplace(std::move(program), std::move(launch));
   }
   // The lines of the files in the input, which the system alone reports.
   Flow<std::string_view> follow(const Pipeline& pipeline, int replicas = 1) const {
@@ -83,6 +84,80 @@ TEST_F(FollowTest, ARotatedLogIsReadOnce) {
   wait_for({"one", "two", "three", "new", "x"});
   std::filesystem::remove(files_.input() / "log.1");
   end_with({"one", "two", "three", "new", "x"});
+}
+
+TEST_F(FollowTest, AFileThatWasCutOffAndHasGrownAgainIsReadFromItsBegin) {
+  files_.write("log", "one\ntwo\n");
+  Pipeline pipeline;
+  write_lines(follow(pipeline), files_.output());
+  start(pipeline);
+  wait_for({"one", "two"});
+  std::ofstream(files_.input() / "log", std::ios::trunc) << "uno\ndue\n";  // as long as before
+  wait_for({"one", "two", "uno", "due"});
+  std::ofstream(files_.input() / "log", std::ios::trunc) << "longer\nthan before\n";
+  wait_for({"one", "two", "uno", "due", "longer", "than before"});
+  std::ofstream(files_.input() / "log", std::ios::app) << "more\nlast";
+  end_with({"one", "two", "uno", "due", "longer", "than before", "more", "last"});
+}
+
+TEST_F(FollowTest, AFileWithTwoNamesIsReadOnce) {
+  files_.write("b", "one\n");
+  std::filesystem::create_hard_link(files_.input() / "b", files_.input() / "c");
+  std::filesystem::create_symlink(files_.input() / "b", files_.input() / "d");
+  Pipeline pipeline;
+  write_lines(follow(pipeline, 2), files_.output());
+  start(pipeline);
+  wait_for({"one"});
+  std::filesystem::create_hard_link(files_.input() / "b", files_.input() / "a");
+  std::ofstream(files_.input() / "c", std::ios::app) << "two\n";
+  wait_for({"one", "two"});
+  std::filesystem::remove(files_.input() / "b");
+  std::ofstream(files_.input() / "a", std::ios::app) << "three\n";
+  end_with({"one", "two", "three"});
+}
+
+TEST_F(FollowTest, ALineThatIsTooLongIsNamedOrLeftOut) {
+  const std::string path = files_.write("log", "one\n" + std::string(500'000, 'x'));
+  const auto follow_short = [&](const Pipeline& pipeline, const std::filesystem::path& into) {
+    write_lines(pipeline.follow({.paths = {path}, .until = until_, .longest_line = 200'000}), into);
+  };
+  Pipeline pipeline;
+  follow_short(pipeline, files_.path() / "failed");
+  const std::string failure = run_pipeline(pipeline, {.restarts = 0});
+  EXPECT_NE(failure.find("the line at byte 4 of " + path + " cannot be used: it is longer than 200000 bytes"),
+            std::string::npos)
+      << failure;
+  Pipeline skipping;
+  follow_short(skipping, files_.output());
+  start(skipping, {.skip_records = 1});
+  wait_for({"one"});
+  std::ofstream(path, std::ios::app) << std::string(500'000, 'x') << "\ntwo\n";
+  wait_for({"one", "two"});
+  end_with({"one", "two"});
+}
+
+TEST_F(FollowTest, ARunThatGoesOnCountsWhatWasLeftOutBefore) {
+  files_.write("log", "one\nbad\ntwo\n");
+  Pipeline pipeline;
+  write_lines(follow(pipeline).filter([](std::string_view line) {
+    if (line == "bad") throw std::invalid_argument("no good");
+    return true;
+  }),
+              files_.output());
+  PipelineOptions options{.skip_records = 1};
+  start(pipeline, options, {.directory = files_.path() / "run"});
+  wait_for({"one", "two"});
+  run_->stop("enough");
+  run_.reset();
+  PipelineResult result;
+  LaunchOptions again;
+  again.report = [&result](lp::Run& run) {
+    result = run.client(Handle<PipelineMaster>("pipeline")).call<&PipelineMaster::result>();
+  };
+  options.from = files_.path() / "run";
+  start(pipeline, options, std::move(again));
+  end_with({"one", "two"});
+  EXPECT_EQ(result.skipped, 1U);
 }
 
 TEST_F(FollowTest, AReplicaWithoutFilesHoldsNoWindowBack) {
