@@ -44,12 +44,12 @@ void Curves::begin(const std::string& node, Curve& curve) const {
 void Curves::add(const std::string& node, const Progress& progress) {
   if (directory_.empty() || progress.values.empty()) return;
   Curve& curve = curves_[node];
-  const bool first = curve.path.empty();
-  if (first) begin(node, curve);
-  if (first || progress.step != curve.step) {
+  if (curve.path.empty()) begin(node, curve);
+  if (curve.restarts || progress.step != curve.step) {
     encode(curve);
-    // An earlier start of the run may have reported more steps than this one begins with.
-    if (first || progress.step < curve.step) curve.buffer += restart_record(seconds_now(), progress.step);
+    // At the begin, an earlier start of the run may have reported this step and later ones.
+    const bool goes_back = std::exchange(curve.restarts, false) || progress.step < curve.step;
+    if (goes_back) curve.buffer += restart_record(seconds_now(), progress.step);
     curve.step = progress.step;
     curve.written.clear();
     ++curve.steps;
@@ -96,6 +96,8 @@ void Curves::append(Curve& curve) {
   const bool torn = file && ftruncate(file.number(), static_cast<off_t>(curve.size)) != 0;
   if (torn || curve.buffer.size() > kBuffered) {
     curve.buffer.clear();
+    curve.values.clear();
+    curve.restarts = true;                            // the lost records may have said that the node went back
     if (torn || curve.size == 0) curve.path.clear();  // the next value begins a new file
   }
   note(told_write_, "the curves of the run cannot be written: " + file_name + ": " + std::strerror(why));

@@ -35,7 +35,8 @@ class Curves {
 
  private:
   struct Curve {
-    std::filesystem::path path{};  // empty: nothing was reported yet
+    std::filesystem::path path{};  // empty: no file was begun
+    bool restarts = true;          // the next step replaces what the files have from there on
     std::string buffer{};
     std::uint64_t size = 0;  // bytes in the file
     std::uint64_t step = 0;

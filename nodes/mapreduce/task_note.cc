@@ -20,7 +20,7 @@ TaskNote::TaskNote() : mapped_(nullptr), page_(&own_) {}
 TaskNote::TaskNote(const std::filesystem::path& file) : mapped_(map(file)), page_(mapped_ ? mapped_ : &own_) {}
 
 TaskNote::~TaskNote() {
-  // A task that ended by an exception has not called end().
+  // Without end() the thread would keep a note that is gone.
   if (CrashNote::of_this_thread() == this) CrashNote::of_this_thread() = nullptr;
   if (mapped_ != nullptr) ::munmap(mapped_, sizeof(Page));
 }

@@ -2,11 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "launchers/test_run.h"
 #include "lp/base/error.h"
+#include "tests/directory.h"
 #include "tests/launchers/programs_for_test.h"
+#include "tests/launchers/record/event_records.h"
 
 namespace lp::test {
 namespace {
@@ -133,6 +140,39 @@ TEST(TestLauncher, SaysWhyAProgramDoesNotStart) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "the program did not start: worker/1: std::invalid_argument: no such model");
   }
+}
+
+// Reports five steps and fails, then reports from the third step on.
+class Reporter {
+ public:
+  explicit Reporter(std::atomic<int>& starts) : starts_(starts) {}
+  void run(Context& node) {
+    const bool first = ++starts_ == 1;
+    for (std::uint64_t step = first ? 1 : 3; step <= (first ? 5 : 8); ++step) {
+      node.report({.step = step, .values = {{"loss", first ? 1.0 : 2.0}}});
+    }
+    if (first) throw std::runtime_error("it fails once");
+  }
+  using Remote = Methods<>;
+
+ private:
+  std::atomic<int>& starts_;
+};
+
+TEST(ThreadRun, WhatNodesReportIsKeptAsCurvesWithoutTheStepsThatCameAgain) {
+  const Directory directory;
+  std::atomic<int> starts = 0;
+  Program program("reports");
+  program.add<Reporter>({.name = "reporter", .on_failure = restart(1), .ends_program = true}, std::ref(starts));
+  LaunchOptions options;
+  options.directory = directory.path() / "run";
+  lp::Run run(std::move(program), options);
+  ASSERT_TRUE(run.wait().success) << run.wait().cause.text();
+  const EventCurves curves = read_curves(options.directory / "curves" / "reporter");
+  ASSERT_EQ(curves.size(), 1U);
+  EXPECT_EQ(curves.at("loss"),
+            (std::vector<std::pair<std::uint64_t, float>>{
+                {1, 1.0F}, {2, 1.0F}, {3, 2.0F}, {4, 2.0F}, {5, 2.0F}, {6, 2.0F}, {7, 2.0F}, {8, 2.0F}}));
 }
 
 }  // namespace

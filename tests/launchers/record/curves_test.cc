@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -119,6 +120,21 @@ TEST_F(CurvesTest, AFullDiskIsToldOnceAndLeavesWholeRecords) {
   const Points points = read()["loss"];
   ASSERT_FALSE(points.empty());
   for (std::size_t i = 0; i < points.size(); ++i) ASSERT_EQ(points[i].first, i + 1);
+}
+
+TEST_F(CurvesTest, ANodeThatWentBackWhileTheDiskWasFullHasNoStepTwice) {
+  std::optional<lp::test::FullDisk> disk(1 << 20);
+  Curves curves(directory_.path());
+  for (std::uint64_t step = 1; step <= 40'000; ++step) report(curves, step, 1);
+  for (std::uint64_t step = 1; step <= 10'000; ++step) report(curves, step, 2);
+  EXPECT_NE(curves.flush(), "");
+  disk.reset();
+  for (std::uint64_t step = 10'001; step <= 10'010; ++step) report(curves, step, 2);
+  EXPECT_EQ(curves.flush(), "");
+  const Points points = read()["loss"];
+  ASSERT_GT(points.size(), 9'000U);
+  for (std::size_t i = 1; i < points.size(); ++i) ASSERT_GT(points[i].first, points[i - 1].first);
+  EXPECT_EQ(points.back(), std::pair(std::uint64_t{10'010}, 2.0F));
 }
 
 TEST_F(CurvesTest, ARunWithoutADirectoryHasNone) {
