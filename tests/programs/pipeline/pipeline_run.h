@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launchers/test_run.h"
+#include "launchers/run.h"
 #include "programs/pipeline/pipeline.h"
 #include "tests/directory.h"
 #include "tests/job_files.h"
@@ -45,7 +45,7 @@ void write_lines(const Flow<Text>& flow, const std::filesystem::path& into) {
 inline std::string run_pipeline(const Pipeline& pipeline, const PipelineOptions& options, LaunchOptions launch = {}) {
   Program program("test");
   add_pipeline(program, pipeline, options);
-  TestRun run(std::move(program), std::move(launch));
+  Run run(std::move(program), std::move(launch));  // a stage may fail before all serve
   const RunResult& result = run.wait();
   return result.success ? "" : result.cause.text();
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/test_run.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/file.h"
 #include "tests/programs/pipeline/pipeline_run.h"
