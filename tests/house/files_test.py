@@ -8,7 +8,7 @@ import tree
 
 TOP_LEVEL = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE",
              "lp", "nodes", "launchers", "programs", "examples", "tests", "tools"}
-PROPER_NAMES = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "lp-config.cmake"}
+PROPER_NAMES = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "lp-config.cmake.in"}
 SNAKE_CASE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*$")
 TEXT = {".h", ".cc", ".cu", ".py", ".md", ".cmake", ".txt", ".json", ".fbs", ".sh", ".yaml", ""}
 SELF = "tests/house/files_test.py"

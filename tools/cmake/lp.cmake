@@ -1,21 +1,29 @@
 # The common settings of all targets of lp. lp_target(base DEPENDS ...) makes one target, lp_base, alias lp::base, from
 # the sources, headers and schemas of a folder and of the rooms below it, or of its ROOMS alone. SEPARATE compiles each
-# source alone.
+# source alone. With a CUDA toolkit (cuda.cmake) it takes *.cu as well; files named *_cuda.cc need the toolkit, too.
+
+# lp_compile(TARGET SCOPE OPTION...): options of the C++ compiler, which nvcc does not know.
+function(lp_compile target scope)
+  target_compile_options(${target} ${scope} "$<$<COMPILE_LANGUAGE:CXX>:${ARGN}>")
+endfunction()
 
 function(lp_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+  lp_compile(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+  # CMake 3.25 does not know that nvcc 13 has C++20.
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:--std=c++20;-Xcompiler=-Wall,-Wextra,-Werror;-Werror=all-warnings>")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # g++ 12 reports false errors about "literal" + std::string (GCC PR105651). It collects garbage each time that its heap
     # has doubled, which is a tenth of its time: with these settings, only from 1 GB on.
-    target_compile_options(${target} PRIVATE -Wno-restrict --param ggc-min-heapsize=1000000)
+    lp_compile(${target} PRIVATE -Wno-restrict --param ggc-min-heapsize=1000000)
     if(LP_SANITIZE)
-      target_compile_options(${target} PRIVATE -Wno-stringop-overflow)
+      lp_compile(${target} PRIVATE -Wno-stringop-overflow)
     endif()
   else()
     # clang counts names that a using directive brings, such as lp::index, as shadowed. g++ checks the others.
-    target_compile_options(${target} PRIVATE -Wno-shadow)
+    lp_compile(${target} PRIVATE -Wno-shadow)
   endif()
   if(LP_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${LP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -45,7 +53,7 @@ endfunction()
 function(lp_use_precompiled target from)
   target_precompile_headers(${target} REUSE_FROM ${from})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
+    lp_compile(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
   endif()
 endfunction()
 
@@ -74,7 +82,7 @@ function(lp_unity target)
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${LP_UNITY} UNITY_BUILD_MODE GROUP)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # which takes the batch for the source, and the sources for headers
-    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    lp_compile(${target} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()
 
@@ -82,12 +90,19 @@ function(lp_target name)
   cmake_parse_arguments(ARG "OBJECT_API;SEPARATE" "" "DEPENDS;SCHEMAS;ROOMS" ${ARGN})
   if(ARG_ROOMS)
     list(TRANSFORM ARG_ROOMS APPEND /*.cc OUTPUT_VARIABLE sources)
+    list(TRANSFORM ARG_ROOMS APPEND /*.cu OUTPUT_VARIABLE kernels)
     list(TRANSFORM ARG_ROOMS APPEND /*.h OUTPUT_VARIABLE headers)
     file(GLOB sources CONFIGURE_DEPENDS ${sources})
+    file(GLOB kernels CONFIGURE_DEPENDS ${kernels})
     file(GLOB headers CONFIGURE_DEPENDS ${headers})
   else()
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
+    file(GLOB_RECURSE kernels CONFIGURE_DEPENDS *.cu)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS *.h)
+  endif()
+  if(NOT LP_HAS_CUDA)
+    list(FILTER sources EXCLUDE REGEX "_cuda\\.cc$")
+    set(kernels)
   endif()
   foreach(schema ${ARG_SCHEMAS})
     get_filename_component(stem ${schema} NAME_WE)
@@ -101,7 +116,7 @@ function(lp_target name)
     list(APPEND generated ${out})
   endforeach()
   if(sources)
-    add_library(lp_${name} STATIC ${sources} ${generated})
+    add_library(lp_${name} STATIC ${sources} ${kernels} ${generated})
     lp_options(lp_${name})
     lp_use_precompiled(lp_${name} lp_headers)
     if(NOT ARG_SEPARATE)
