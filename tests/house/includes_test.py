@@ -6,7 +6,7 @@ import unittest
 
 import tree
 
-PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation",
+PARTS = ["lp/base", "lp/gpu", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation",
          "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation"]
@@ -25,6 +25,7 @@ ENGINES = ["launchers/" + engine for engine in ["threads", "processes", "ssh", "
 MAY_INCLUDE = {
     "lp": PARTS,  # lp/lp.h, which is for the folders above
     "lp/base": [],
+    "lp/gpu": ["lp/base"],
     "lp/wire": ["lp/base"],
     "lp/rpc/link": ["lp/base", "lp/wire"],  # the common part of the core and the transports
     "lp/rpc/observation": [],  # values: what is seen of calls and waits

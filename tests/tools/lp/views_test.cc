@@ -1,6 +1,8 @@
 // A run described and drawn, the machine examined; the manual and the shell's completion.
 
 #include "lp/base/json_value.h"
+#include "lp/gpu/toolkit.h"
+#include "tests/lp/gpu/stand_in.h"
 #include "tests/tools/lp/lp_fixture.h"
 #include "tools/lp/command.h"
 #include "tools/lp/plan_file.h"
@@ -94,6 +96,28 @@ TEST_F(LpTest, TheDoctorLooksAtTheMachine) {
   EXPECT_TRUE(has(bad.output, "set XDG_STATE_HOME to")) << bad.output;
   const Ended without = command("PATH=/nonexistent '" LP_COMMAND "' doctor");
   EXPECT_TRUE(has(without.output, "apt install gdb")) << without.output;
+}
+
+TEST_F(LpTest, TheDoctorTellsOfGpusAndOfWhatIsMissingToUseThem) {
+  setenv("COLUMNS", "200", 1);
+  const Ended none = command(
+      "NVML_STAND_IN=/dev/null LD_LIBRARY_PATH=" + std::filesystem::path(GpuStandIn::library()).parent_path().string() +
+      " '" LP_COMMAND "' doctor");
+  EXPECT_TRUE(has(none.output, "NVML: nvmlInit: Driver Not Loaded")) << none.output;
+  EXPECT_TRUE(has(none.output, "GPU driver: install the NVIDIA driver")) << none.output;
+  EXPECT_TRUE(has(none.output, "there are no two GPUs")) << none.output;
+  const std::string two =
+      "gpu GPU-aa 85899345920 0 0 NVIDIA H100\n"
+      "gpu GPU-bb 85899345920 0 0 NVIDIA H100\n";
+  const GpuStandIn host("driver 580.95.05 13000\n" + two + "peers GPU-aa GPU-bb\n");
+  const Ended some = lp("doctor");
+  EXPECT_TRUE(has(some.output, "580.95.05, for CUDA 13.0 and older")) << some.output;
+  EXPECT_TRUE(has(some.output, "2: NVIDIA H100 (80G), NVIDIA H100 (80G)")) << some.output;
+  EXPECT_TRUE(has(some.output, "1 of 2 pairs copy directly (P2P)")) << some.output;
+  EXPECT_TRUE(has(some.output, "`nvidia-smi topo -p2p r` says why")) << some.output;
+  host.change("driver 470.10 11040\n" + two);
+  const Ended old = lp("doctor");
+  EXPECT_EQ(has(old.output, "install a driver for CUDA "), gpu::toolkit() / 1000 > 11) << old.output;
 }
 
 TEST_F(LpTest, TheShellCompletesCommandsFlagsRunsAndNodes) {

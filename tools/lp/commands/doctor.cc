@@ -20,6 +20,7 @@
 #include "lp/base/json.h"
 #include "lp/base/text.h"
 #include "tools/lp/command.h"
+#include "tools/lp/gpu_findings.h"
 #include "tools/lp/rates.h"
 #include "tools/lp/table.h"
 
@@ -29,13 +30,6 @@ namespace {
 constexpr auto kEngineTimeout = std::chrono::seconds(5);  // for an engine to answer
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
-struct Finding {
-  enum class State : std::uint8_t { good, missing, bad };  // missing: programs can do without it
-  std::string what{};
-  State state = State::good;
-  std::string found{};
-  std::string fix{};
-};
 using State = Finding::State;
 
 Finding processors(const launch::HostCapacity& here) {
@@ -48,12 +42,6 @@ Finding memory(const launch::HostCapacity& here) {
   const bool little = here.memory < kGiB;
   return {"memory", little ? State::bad : State::good, memory_text(here.memory) + " for this process and its container",
           little ? "give the container more memory" : ""};
-}
-
-Finding gpus(const launch::HostCapacity& here) {
-  const bool none = here.gpus.empty();
-  return {"gpus", none ? State::missing : State::good, none ? "none" : std::to_string(here.gpus.size()),
-          none ? "groups that ask for gpus need the NVIDIA driver: /dev/nvidia0" : ""};
 }
 
 // Big arrays and neighbours use anonymous shared memory. Other software in a container uses this one.
@@ -125,7 +113,8 @@ Finding tool(const std::string& name, const std::vector<std::string>& command, c
 
 std::vector<Finding> examine() {
   const launch::HostCapacity here = launch::capacity_here();
-  std::vector<Finding> all = {processors(here), memory(here), gpus(here), shared_memory()};
+  std::vector<Finding> all = {processors(here), memory(here), shared_memory()};
+  for (Finding& one : gpu_findings()) all.push_back(std::move(one));
   all.push_back(
       limit("open files", RLIMIT_NOFILE, 4096, "raise `ulimit -Hn`: a service has a connection for each caller"));
   all.push_back(limit("processes", RLIMIT_NPROC, 4096, "raise `ulimit -Hu`: every node has threads"));
