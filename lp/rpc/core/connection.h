@@ -68,8 +68,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Notes that the link is not full any more.
   void drained() noexcept;
 
-  // Takes the next message, in the order of arrival, in a thread of the link. Returns a handler that has its turn, for
-  // the link to run. Throws Error when the message is malformed, and the link should be dropped.
+  // Takes the next message, in the order of arrival, in a thread of the link. Returns a handler or a continuation that
+  // has its turn, for the link to run. Throws Error when the message is malformed, and the link should be dropped.
   [[nodiscard]] Runnable on_message(Message message);
   // Ends the connection with its link: every call is lost.
   void close();

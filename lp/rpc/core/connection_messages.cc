@@ -50,7 +50,11 @@ Runnable Connection::on_message(Message message) {
     case PacketKind::send: return on_call(std::move(message), /*one_way=*/true);
     case PacketKind::value:
     case PacketKind::item:
-    case PacketKind::error: on_reply(kind, message); break;
+    case PacketKind::error: {
+      const ReadyHere ready;
+      on_reply(kind, message);
+      return ready.runnable();
+    }
     case PacketKind::cancel:
     case PacketKind::credit:
     case PacketKind::room:

@@ -49,8 +49,8 @@ void Continuation::dispatch(std::unique_ptr<Continuation> continuation) noexcept
   if (continuation->node_ == nullptr) {
     continuation->run();
   } else {
-    Turn& turn = continuation->node_->turn();
-    turn.post(std::make_unique<ContinuationTask>(std::move(continuation)).release());
+    ServiceInstance& node = *continuation->node_;
+    ReadyHere::dispatch(node, std::make_unique<ContinuationTask>(std::move(continuation)).release());
   }
 }
 

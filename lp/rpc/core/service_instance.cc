@@ -211,6 +211,17 @@ void Runnable::run_in(Pool& pool) const noexcept {
   }
 }
 
+thread_local ReadyHere* ReadyHere::t_current = nullptr;
+
+void ReadyHere::dispatch(ServiceInstance& service, Task* task) {
+  Turn& turn = service.turn();
+  if (t_current == nullptr || t_current->runnable_) {
+    turn.post(task);
+  } else if (turn.take_or_post(task)) {
+    t_current->runnable_ = {.service = &service, .task = task};
+  }
+}
+
 void ServiceInstance::ended() {
   if (active_.fetch_sub(1) != 1 || !stopping()) return;
   const std::lock_guard lock(mutex_);

@@ -149,7 +149,7 @@ class Turn {
 class ConcurrencyLimit;
 class ServiceInstance;
 
-// A handler that may run at once, because it has its turn, or its place at the gate of its method, already. The thread
+// A task that may run at once, because it has its turn, or its place at the gate of its method, already. The thread
 // that gets it runs it, or lets another run it.
 struct Runnable {
   ServiceInstance* service = nullptr;  // null: there is nothing to run
@@ -160,6 +160,27 @@ struct Runnable {
   void run() const noexcept;
   // Runs it in a thread of the pool. Refuses the call when the system has no thread left.
   void run_in(Pool& pool) const noexcept;
+};
+
+// While it lives, in a thread that handles a message: the first continuation that the message makes ready, and whose
+// turn is free, becomes a Runnable of this thread. So the continuation costs no change of thread. All others are
+// posted. Lives on the stack; nests.
+class ReadyHere {
+ public:
+  ReadyHere() noexcept : outer_(std::exchange(t_current, this)) {}
+  ~ReadyHere() { t_current = outer_; }
+  ReadyHere(const ReadyHere&) = delete;
+  ReadyHere& operator=(const ReadyHere&) = delete;
+
+  // Passes on a task of `service`: to the innermost ReadyHere of this thread, or to the turn's queue.
+  static void dispatch(ServiceInstance& service, Task* task);
+
+  const Runnable& runnable() const noexcept { return runnable_; }
+
+ private:
+  static thread_local ReadyHere* t_current;
+  ReadyHere* const outer_;
+  Runnable runnable_;
 };
 
 }  // namespace lp::rpc

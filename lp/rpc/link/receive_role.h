@@ -34,6 +34,10 @@ class ReceiveRole {
   std::atomic<std::uint32_t> state_ = kFree;
 };
 
+// Where a thread that receives runs handlers and continuations. One that waits for its own reply leaves them to the
+// pool: its reply must not wait for them.
+enum class Handlers : std::uint8_t { here, in_pool };
+
 // The current thread has the role of `Source` while this lives, or until the thread waits for something: then
 // source.role_given_up() follows, in this thread.
 template <class Source>

@@ -353,7 +353,7 @@ Shm::State::Reserved Shm::State::reserve() {
 
 std::shared_ptr<Connection> Shm::State::join(ShmLink::Side side, Reserved place, Introduction introduction,
                                              Descriptor socket, const std::string& dialed) {
-  auto link = std::make_unique<ShmLink>(side, std::move(introduction.lanes),
+  auto link = std::make_unique<ShmLink>(process.pool(), side, std::move(introduction.lanes),
                                         std::make_shared<Neighbour>(std::move(introduction.neighbour)), bell_memory,
                                         place.lane, introduction.lane);
   ShmLink* const its = link.get();
@@ -382,7 +382,7 @@ void Shm::State::end(std::uint64_t tag, bool by_us) {
   if (ended.dialed.empty()) {
     ended.connection->close();
   } else {
-    ended.link->receive();  // handles its last replies
+    ended.link->receive(Handlers::in_pool);  // handles its last replies
     by_us ? ended.connection->close() : ended.connection->sever();
   }
   ended.link->wake();
@@ -411,7 +411,7 @@ void Shm::State::receive_from(std::uint32_t place) {
   const Time end = after(kInTurn);
   bool more = true;
   while (more && Receivers::on_duty()) {
-    more = link->receive(kAtOnce) == kAtOnce;
+    more = link->receive(Handlers::here, kAtOnce) == kAtOnce;
     if (more && passed(end)) break;
   }
   if (more) bell.mark(place);

@@ -114,9 +114,10 @@ bool dials(ShmLink::Side side) { return side == ShmLink::Side::dialer; }
 
 }  // namespace
 
-ShmLink::ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour> neighbour,
+ShmLink::ShmLink(Pool& pool, Side side, SharedMemory lanes, std::shared_ptr<const Neighbour> neighbour,
                  std::shared_ptr<const SharedMemory> bell, std::uint32_t here, std::uint32_t there)
-    : lanes_(std::move(lanes)),
+    : pool_(pool),
+      lanes_(std::move(lanes)),
       neighbour_(std::move(neighbour)),
       bell_(std::move(bell)),
       here_(here),
@@ -204,23 +205,23 @@ void ShmLink::ring_for_all() noexcept {
 }
 
 bool ShmLink::read() {
-  if (receive() > 0) {
+  if (receive(Handlers::in_pool) > 0) {
     spin_.came_later();
     return true;
   }
   return !role_.taken() && spin_.until([this] { return incoming_.unread() != 0; });
 }
 
-std::size_t ShmLink::receive(std::size_t most) {
+std::size_t ShmLink::receive(Handlers handlers, std::size_t most) {
   std::size_t count = 0;
   Batch batch(*this);
-  for (bool more = true; more && count < most && role_.enter();) count += receive_some(most - count, more);
+  for (bool more = true; more && count < most && role_.enter();) count += receive_some(handlers, most - count, more);
   return count;
 }
 
 // The caller has the role of the receiver, which this gives up. It handles up to `most` messages, and stops after one
 // that has a handler, which it runs.
-std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
+std::size_t ShmLink::receive_some(Handlers handlers, std::size_t most, bool& more) {
   Receiving<ShmLink> receiving(role_, *this);
   std::size_t count = 0;
   Runnable handler;
@@ -246,9 +247,13 @@ std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
       more = true;
       if (handler) ring_here();
     }
-    if (handler) Receivers::before_handler(unread);
+    if (handler && handlers == Handlers::here) Receivers::before_handler(unread);
   }
-  handler.run();
+  if (handlers == Handlers::here) {
+    handler.run();
+  } else if (handler) {
+    handler.run_in(pool_);
+  }
   return count;
 }
 

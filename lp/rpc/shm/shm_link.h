@@ -46,7 +46,7 @@ class ShmLink final : public Link, private SharedHeap::Lender {
  public:
   enum class Side { dialer, dialed };
   // This link is lane `here` at our own `bell`, and lane `there` at the neighbour's.
-  ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour> neighbour,
+  ShmLink(Pool& pool, Side side, SharedMemory lanes, std::shared_ptr<const Neighbour> neighbour,
           std::shared_ptr<const SharedMemory> bell, std::uint32_t here, std::uint32_t there);
   ~ShmLink() override;
 
@@ -65,7 +65,7 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   // Handles the messages that have come, up to `most`, and runs handlers. Returns the number of messages. A thread that
   // finds another one receiving leaves it to that one. Closes the connection when the neighbour sends malformed
   // messages.
-  std::size_t receive(std::size_t most = kAll);
+  std::size_t receive(Handlers handlers, std::size_t most = kAll);
   static constexpr std::size_t kAll = ~std::size_t{0};
   // Wakes the readers: the neighbour has died, perhaps about to wake one.
   void wake() noexcept { unpark(incoming_.reader, 1 << 16); }
@@ -74,7 +74,7 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   class Returns;
   class Batch;
 
-  std::size_t receive_some(std::size_t most, bool& more);
+  std::size_t receive_some(Handlers handlers, std::size_t most, bool& more);
   void maintain();
   void take_back() noexcept;
   void take_back(std::vector<Buffer>& returned) noexcept override;
@@ -87,6 +87,7 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   void ring_there() const { reinterpret_cast<Doorbell*>(neighbour_->bell.data())->ring(there_); }
   void ring_here() const { reinterpret_cast<Doorbell*>(bell_->data())->ring(here_); }
 
+  Pool& pool_;
   const SharedMemory lanes_;
   const std::shared_ptr<const Neighbour> neighbour_;
   const std::shared_ptr<const SharedMemory> bell_;

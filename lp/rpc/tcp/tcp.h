@@ -69,7 +69,6 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
     std::uint64_t permit = 0;  // permit of its key
     Assembly assembly{};
   };
-  enum class Handlers : std::uint8_t { here, in_pool };
   struct Received {
     bool any = false;    // something was handled
     bool again = false;  // there may be more

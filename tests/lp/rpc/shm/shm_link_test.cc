@@ -28,7 +28,7 @@ class ShmLinkBell : public ::testing::Test {
     auto neighbour = std::make_shared<Neighbour>(
         Neighbour{SharedMemory::create("bell", sizeof(Doorbell)), SharedMemory::create("heap", 1 << 20)});
     ::new (neighbour->bell.data()) Doorbell;
-    link_.emplace(ShmLink::Side::dialer, std::move(lanes), std::move(neighbour), std::move(bell), kHere, 3);
+    link_.emplace(pool_, ShmLink::Side::dialer, std::move(lanes), std::move(neighbour), std::move(bell), kHere, 3);
   }
 
   void write(std::size_t size) {
@@ -42,6 +42,7 @@ class ShmLinkBell : public ::testing::Test {
     return bell_->take(lane) && lane == kHere;
   }
 
+  Pool pool_{"test"};
   RingPair* pair_ = nullptr;
   Doorbell* bell_ = nullptr;
   std::optional<RingWriter> neighbour_writer_;
