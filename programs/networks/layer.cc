@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "lp/base/error.h"
+#include "programs/networks/products.h"
 
 namespace lp {
 namespace {
@@ -18,7 +19,7 @@ void activate(Unit unit, MatrixXf& sums) {
   switch (unit) {
     case Unit::linear: break;
     case Unit::relu: sums = sums.cwiseMax(0.0F); break;
-    case Unit::tanh: sums = sums.array().tanh(); break;
+    case Unit::tanh: tanh_all(sums.data(), sums.size()); break;
   }
 }
 
@@ -49,23 +50,36 @@ class DenseLayer final : public Layer {
   }
   void forward(const Parameters& parameters, const MatrixXf& in, MatrixXf& out) override {
     out.resize(options_.units, in.cols());
-    out.noalias() = weights(parameters) * in;
+    multiply({.left = {parameters.data()},
+              .right = {in.data()},
+              .rows = options_.units,
+              .inner = inputs_,
+              .columns = in.cols()},
+             out.data());
     out.colwise() += parameters.tail(options_.units);
     activate(options_.unit, out);
   }
   void backward(const Parameters& parameters, const MatrixXf& in, const MatrixXf& out, MatrixXf& errors,
                 Network::Gradient gradient, MatrixXf* before) override {
     through_units(options_.unit, out, errors);
-    Matrix(gradient.data(), options_.units, inputs_).noalias() = errors * in.transpose();
+    multiply({.left = {errors.data()},
+              .right = {in.data(), /*transposed=*/true},
+              .rows = options_.units,
+              .inner = in.cols(),
+              .columns = inputs_},
+             gradient.data());
     gradient.tail(options_.units) = errors.rowwise().sum();
     if (before == nullptr) return;
     before->resize(inputs_, in.cols());
-    before->noalias() = weights(parameters).transpose() * errors;
+    multiply({.left = {parameters.data(), /*transposed=*/true},
+              .right = {errors.data()},
+              .rows = inputs_,
+              .inner = options_.units,
+              .columns = in.cols()},
+             before->data());
   }
 
  private:
-  ConstMatrix weights(const Parameters& parameters) const { return {parameters.data(), options_.units, inputs_}; }
-
   const Dense options_;
   const Index inputs_;
 };
@@ -90,11 +104,15 @@ class ConvolutionLayer final : public Layer {
   void forward(const Parameters& parameters, const MatrixXf& in, MatrixXf& out) override {
     out.resize(outputs_.size(), in.cols());
     windows_.resize(positions() * weights(), in.cols());
-    const ConstMatrix kernels(parameters.data(), weights(), options_.channels);
     for (Index i = 0; i < in.cols(); ++i) {
       visit([&](Index window, Index pixel) { windows_(window, i) = in(pixel, i); });
       Matrix values(out.col(i).data(), positions(), options_.channels);
-      values.noalias() = windows_of(i) * kernels;
+      multiply({.left = {windows_.col(i).data()},
+                .right = {parameters.data()},
+                .rows = positions(),
+                .inner = weights(),
+                .columns = options_.channels},
+               values.data());
       values.rowwise() += parameters.tail(options_.channels).transpose();
     }
     activate(options_.unit, out);
@@ -103,15 +121,24 @@ class ConvolutionLayer final : public Layer {
                 Network::Gradient gradient, MatrixXf* before) override {
     through_units(options_.unit, out, errors);
     gradient.setZero();
-    Matrix kernel_gradient(gradient.data(), weights(), options_.channels);
-    const ConstMatrix kernels(parameters.data(), weights(), options_.channels);
+    window_errors_.resize(positions(), weights());
     if (before != nullptr) before->setZero(in.rows(), in.cols());
     for (Index i = 0; i < in.cols(); ++i) {
       const ConstMatrix own(errors.col(i).data(), positions(), options_.channels);
-      kernel_gradient.noalias() += windows_of(i).transpose() * own;
+      multiply_add({.left = {windows_.col(i).data(), /*transposed=*/true},
+                    .right = {own.data()},
+                    .rows = weights(),
+                    .inner = positions(),
+                    .columns = options_.channels},
+                   gradient.data());
       gradient.tail(options_.channels) += own.colwise().sum().transpose();
       if (before == nullptr) continue;
-      window_errors_.noalias() = own * kernels.transpose();
+      multiply({.left = {own.data()},
+                .right = {parameters.data(), /*transposed=*/true},
+                .rows = positions(),
+                .inner = options_.channels,
+                .columns = weights()},
+               window_errors_.data());
       visit([&](Index window, Index pixel) { (*before)(pixel, i) += window_errors_(window); });
     }
   }
@@ -119,7 +146,6 @@ class ConvolutionLayer final : public Layer {
  private:
   Index weights() const { return inputs_.channels * options_.window * options_.window; }  // weights of one channel
   Index positions() const { return outputs_.height * outputs_.width; }
-  ConstMatrix windows_of(Index example) const { return {windows_.col(example).data(), positions(), weights()}; }
 
   // Calls f for each value of an example's windows, with its place there and its place in the input.
   template <class F>

@@ -59,6 +59,14 @@ class Symbols(unittest.TestCase):
         self.assertIn("epoll_wait", seen)
         self.assertIn("std::chrono::_V2::steady_clock::now()", seen)
 
+    def test_code_for_some_processors_shares_no_name_with_other_code(self):
+        # The linker takes one of two functions of the same name, for all processors.
+        output = subprocess.run(["nm", "-A", "-C", "--defined-only", *self.files],
+                                check=True, capture_output=True, text=True).stdout
+        own = [match[1] for match in re.finditer(r"products_avx2\.cc\.o:\S* [A-Zu] (.*)", output)]
+        self.assertTrue(any(symbol.startswith("lp::avx2::multiply(") for symbol in own), own)
+        self.assertEqual([], [symbol for symbol in own if not re.search("avx2|EigenAvx2|^DW.ref", symbol)])
+
     def test_what_is_forbidden_is_found(self):
         for symbol in ["clock_gettime", "clock_gettime@GLIBC_2.17", "std::chrono::_V2::system_clock::now()", "poll", "ppoll",
                        "std::condition_variable::wait(std::unique_lock<std::mutex>&)", "std::thread::join()", "zmq_poll",

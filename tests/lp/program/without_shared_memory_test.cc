@@ -5,9 +5,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,6 +15,7 @@
 
 #include "lp/base/shared_heap.h"
 #include "lp/lp.h"
+#include "tests/lp/program/in_child.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {
@@ -57,24 +56,6 @@ std::string call(Path path, std::size_t shared_memory = 0) {
   return up.endpoint;
 }
 
-// Runs in a child, because limits cannot be raised again, and each process has one heap: ctest runs each test by
-// itself.
-int in_child(Function<bool()> is_right) {
-  const pid_t child = fork();
-  if (child == 0) {
-    bool right = false;
-    try {
-      right = is_right();
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-    }
-    _exit(right ? 0 : 1);
-  }
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  return status;
-}
-
 bool has_shm(const std::string& endpoint) { return endpoint.find(" shm://") != std::string::npos; }
 bool takes_tcp() {
   const std::string endpoint = call(Path::nearest);
@@ -90,11 +71,6 @@ bool forbid_memfd_create() {
   }};
   const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-bool limit(int resource, std::size_t most) {
-  const rlimit limits{.rlim_cur = most, .rlim_max = most};
-  return setrlimit(static_cast<__rlimit_resource>(resource), &limits) == 0;
 }
 
 class WithoutSharedMemory : public testing::Test {
@@ -147,12 +123,11 @@ TEST_F(WithoutSharedMemory, TooFewDescriptorsMeanTcp) {
 // Threads, too, may run out anywhere. Root has no such limit, so another user calls.
 TEST_F(WithoutSharedMemory, TooFewThreadsAreAnErrorOrMeanTcp) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
-  constexpr uid_t kSomebody = 65530;  // all threads of this user are ours
   constexpr unsigned kPatience = 60;
   for (std::size_t most = 1; most < 32; ++most) {
     const auto ends = [most] {
       alarm(kPatience);
-      if (setresuid(kSomebody, kSomebody, kSomebody) != 0 || !limit(RLIMIT_NPROC, most)) return false;
+      if (!become_somebody() || !limit(RLIMIT_NPROC, most)) return false;
       try {
         return call(Path::nearest).starts_with("tcp://");
       } catch (const Error& error) {
