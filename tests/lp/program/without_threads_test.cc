@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <iterator>
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "lp/lp.h"
@@ -30,8 +30,10 @@ class Resting {
   Event& release_;
 };
 
-// The services rest until there is no thread left. Those that found one answer later, and all are there again.
-bool fails_alone(bool serialize) {
+// Lets `f` run in a child where no thread can be started. `f` gets clients of all services, and releases those that
+// rest.
+template <class F>
+bool without_threads(bool serialize, F f) {
   alarm(kPatience);
   std::vector<Event> release(kServices);
   Program program("threads");
@@ -42,14 +44,22 @@ bool fails_alone(bool serialize) {
   Runtime::Options options;
   options.run.serialize = serialize;
   LocalRun run(program, options);
-  const std::filesystem::directory_iterator threads("/proc/self/task");
-  const auto count = static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
+  std::vector<Client<Resting>> clients;
+  for (const auto& service : services) clients.push_back(run.client(service));
   rlimit before{};
   getrlimit(RLIMIT_NPROC, &before);
-  if (!become_somebody() || !limit(RLIMIT_NPROC, count, Limit::soft)) return false;
+  if (!become_somebody() || !limit(RLIMIT_NPROC, 1, Limit::soft)) return false;
+  if (!f(clients, release)) return false;
+  if (!limit(RLIMIT_NPROC, before.rlim_max, Limit::soft)) return false;
+  return std::all_of(clients.begin(), clients.end(),
+                     [](auto& one) { return one.template call<&Resting::answer>() == 2; });
+}
+
+// More services rest than there are idle threads.
+bool refuses_the_rest(const std::vector<Client<Resting>>& clients, std::vector<Event>& release) {
   std::vector<Future<int>> resting;
   resting.reserve(kServices);
-  for (const auto& service : services) resting.push_back(run.client(service).async<&Resting::rest>());
+  for (const auto& client : clients) resting.push_back(client.async<&Resting::rest>());
   for (Event& one : release) one.set();
   std::size_t refused = 0;
   for (Future<int>& one : resting) {
@@ -60,17 +70,24 @@ bool fails_alone(bool serialize) {
       if (error.text().find("ulimit -u") == std::string::npos || error.may_have_run()) return false;
     }
   }
-  if (!limit(RLIMIT_NPROC, before.rlim_max, Limit::soft)) return false;
-  for (const auto& service : services) {
-    if (run.client(service).call<&Resting::answer>() != 2) return false;
-  }
-  return serialize ? refused > 0 : true;
+  return refused > 0;
 }
 
 TEST(WithoutThreads, ACallThatFindsNoThreadFailsAndItsServiceGoesOn) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
-  EXPECT_EQ(in_child([] { return fails_alone(/*serialize=*/true); }), 0);
-  EXPECT_EQ(in_child([] { return fails_alone(/*serialize=*/false); }), 0);
+  EXPECT_EQ(in_child([] { return without_threads(/*serialize=*/true, refuses_the_rest); }), 0);
+}
+
+TEST(WithoutThreads, ACallOfThisProcessRunsInItsCallersThread) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  const auto all_answer = [](const std::vector<Client<Resting>>& clients, std::vector<Event>&) {
+    return std::all_of(clients.begin(), clients.end(), [](const auto& one) {
+      Future<int> first = one.template async<&Resting::answer>();
+      Future<int> second = one.template async<&Resting::answer>();
+      return first.get() == 2 && second.get() == 2;
+    });
+  };
+  EXPECT_EQ(in_child([&] { return without_threads(/*serialize=*/false, all_answer); }), 0);
 }
 
 }  // namespace
