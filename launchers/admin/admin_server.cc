@@ -48,52 +48,39 @@ std::string live_address(const std::filesystem::path& directory, Descriptor& ope
 }
 
 AdminServer::AdminServer(const std::filesystem::path& directory, EventLoop& loop, Handlers handlers)
-    : path_(std::filesystem::absolute(directory) / kName),
-      loop_(loop),
-      handlers_(std::move(handlers)),
-      listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
-      spare_(open("/dev/null", O_RDONLY | O_CLOEXEC)) {
-  if (!listener_) fail(path_, "cannot make the admin socket");
+    : path_(std::filesystem::absolute(directory) / kName), loop_(loop), handlers_(std::move(handlers)) {
+  Descriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener) fail(path_, "cannot make the admin socket");
   Descriptor opened;
   const std::string name = live_address(directory, opened);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   name.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
   // The file gets the mode of the socket, so it is never open to others, not even for a moment.
-  fchmod(listener_.number(), S_IRUSR | S_IWUSR);
+  fchmod(listener.number(), S_IRUSR | S_IWUSR);
   unlink(path_.c_str());
-  if (bind(listener_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      listen(listener_.number(), kWaiting) != 0) {
+  if (bind(listener.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      listen(listener.number(), kWaiting) != 0) {
     fail(path_, "cannot make the admin socket");
   }
-  loop_.watch(listener_.number(), [this](EventLoop::Ready) { accept_all(); });
+  acceptor_.emplace(std::move(listener), loop_, [this](Descriptor client) { accept(std::move(client)); });
 }
 
 AdminServer::~AdminServer() { finish(Time()); }
 
-void AdminServer::accept_all() {
-  for (;;) {
-    Descriptor socket(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket && (errno == EMFILE || errno == ENFILE) && spare_) {
-      spare_ = Descriptor();
-      socket = Descriptor(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-      socket = Descriptor();
-      spare_ = Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
-      continue;
-    }
-    if (!socket) return;
-    if (const bool ours = is_ours(socket.number()); !ours || clients_.size() >= kClients) {
-      const std::string why = refusal(ours ? "this run serves " + std::to_string(kClients) +
-                                                 " other clients: end some of them, or try again later"
-                                           : "this run belongs to another user");
-      [[maybe_unused]] const auto sent = ::send(socket.number(), why.data(), why.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      continue;
-    }
-    const Client client = ++last_;
-    const int fd = socket.number();
-    clients_[client].socket = std::move(socket);
-    loop_.watch(fd, [this, client](EventLoop::Ready ready) { handle(client, ready); });
+void AdminServer::accept(Descriptor socket) {
+  if (const bool ours = is_ours(socket.number()); !ours || clients_.size() >= kClients) {
+    Outbox why;
+    why.add(refusal(ours ? "this run serves " + std::to_string(kClients) +
+                               " other clients: end some of them, or try again later"
+                         : "this run belongs to another user"));
+    why.send_now(socket.number());
+    return;
   }
+  const Client client = ++last_;
+  const int fd = socket.number();
+  clients_[client].socket = std::move(socket);
+  loop_.watch(fd, [this, client](EventLoop::Ready ready) { handle(client, ready); });
 }
 
 void AdminServer::handle(Client client, EventLoop::Ready ready) {
@@ -136,8 +123,8 @@ void AdminServer::send(Client client, std::string_view line) {
   if (at == clients_.end()) return;
   Connection& to = at->second;
   if (to.outbox.size() > kOutbox) return refuse(client, "the client does not read its answers fast enough");
-  to.outbox += line;
-  to.outbox += '\n';
+  to.outbox.add(line);
+  to.outbox.add("\n");
   flush(client);
 }
 
@@ -145,20 +132,7 @@ void AdminServer::flush(Client client) {
   const auto at = clients_.find(client);
   if (at == clients_.end()) return;
   Connection& to = at->second;
-  std::size_t done = 0;
-  while (done < to.outbox.size()) {
-    const ssize_t sent =
-        ::send(to.socket.number(), to.outbox.data() + done, to.outbox.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno == EAGAIN) break;
-    if (sent < 0) {
-      to.outbox.clear();  // the client is gone; the next read finds that out
-      done = 0;
-      break;
-    }
-    done += static_cast<std::size_t>(sent);
-  }
-  to.outbox.erase(0, done);
+  if (!to.outbox.send_now(to.socket.number())) to.outbox.clear();  // gone; the next read finds that out
   loop_.want_writable(to.socket.number(), !to.outbox.empty());
 }
 
@@ -167,7 +141,7 @@ void AdminServer::refuse(Client client, const std::string& why) {
   if (at == clients_.end()) return;
   // A part of a line that was sent must not run into the refusal. A client that reads so slowly sees only the end of
   // the connection.
-  if (at->second.outbox.empty()) at->second.outbox = refusal(why);
+  if (at->second.outbox.empty()) at->second.outbox.add(refusal(why));
   flush(client);
   drop(client);
 }
@@ -186,9 +160,8 @@ void AdminServer::drop(Client client) {
 }
 
 void AdminServer::finish(Time until) {
-  if (!listener_) return;
-  loop_.unwatch(listener_.number());
-  listener_ = Descriptor();
+  if (!acceptor_.has_value()) return;
+  acceptor_.reset();
   unlink(path_.c_str());
   Poller poller;
   for (auto& [client, connection] : clients_) {

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "launchers/os/acceptor.h"
 #include "launchers/os/event_loop.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/function.h"
@@ -53,11 +55,11 @@ class AdminServer {
   struct Connection {
     Descriptor socket{};
     std::string inbox{};
-    std::string outbox{};
+    Outbox outbox{};
     bool resumes = false;  // serve() is posted for the next line of the inbox
   };
 
-  void accept_all();
+  void accept(Descriptor socket);
   void handle(Client client, EventLoop::Ready ready);
   void serve(Client client);
   void flush(Client client);
@@ -66,8 +68,7 @@ class AdminServer {
   const std::filesystem::path path_;
   EventLoop& loop_;
   Handlers handlers_;
-  Descriptor listener_;
-  Descriptor spare_;  // released for a moment when no descriptor is left, to refuse a waiting client
+  std::optional<Acceptor> acceptor_;  // none: no more clients are accepted
   Client last_ = 0;
   std::map<Client, Connection> clients_;
 };

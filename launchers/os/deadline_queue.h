@@ -24,6 +24,7 @@ class DeadlineQueue {
     queue_.erase({at->second, key});
     times_.erase(at);
   }
+  bool has(const Key& key) const { return times_.contains(key); }
   Time next() const { return queue_.empty() ? kNever : queue_.begin()->first; }
   // Removes and returns one key whose deadline has passed.
   std::optional<Key> take(Time now) {
