@@ -8,25 +8,7 @@
 #include "lp/base/hash.h"
 
 namespace lp {
-namespace {
-
-constexpr std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
-constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
-
-}  // namespace
-
 namespace internal {
-
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> c, std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53U} * c[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * c[2];
-    c = {high(b) ^ c[1] ^ key[0], low(b), high(a) ^ c[3] ^ key[1], low(a)};
-    key[0] += 0x9E3779B9U;
-    key[1] += 0xBB67AE85U;
-  }
-  return c;
-}
 
 // x = m 2^e with m in [√½, √2); log m = 2 artanh f with f = (m - 1) / (m + 1), |f| < 0.172: 11 terms reach the last
 // bit.
@@ -49,11 +31,14 @@ double portable_log(double x) {
 Random::Random(std::uint64_t seed, std::string_view name, std::uint64_t step) : step_(step) {
   // FNV-1a gives names that differ in their last letter similar hashes; mix64 does not.
   const std::uint64_t key = mix64(fnv1a(name)) ^ seed;
-  key_ = {low(key), high(key)};
+  key_ = {internal::low_half(key), internal::high_half(key)};
 }
 
 void Random::refill() {
-  const std::array<std::uint32_t, 4> words = internal::philox({low(next_), high(next_), low(step_), high(step_)}, key_);
+  using internal::high_half;
+  using internal::low_half;
+  const std::array<std::uint32_t, 4> words =
+      internal::philox({low_half(next_), high_half(next_), low_half(step_), high_half(step_)}, key_);
   block_ = {words[0] | std::uint64_t{words[1]} << 32, words[2] | std::uint64_t{words[3]} << 32};
   used_ = 0;
   ++next_;

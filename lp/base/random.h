@@ -63,8 +63,20 @@ class Random {
 
 namespace internal {
 
-// Computes one block of Philox4x32-10.
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
+constexpr std::uint32_t low_half(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+constexpr std::uint32_t high_half(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
+
+// Computes one block of Philox4x32-10. It is constexpr, so that the kernels of devices call it, too.
+constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53U} * counter[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * counter[2];
+    counter = {high_half(b) ^ counter[1] ^ key[0], low_half(b), high_half(a) ^ counter[3] ^ key[1], low_half(a)};
+    key[0] += 0x9E3779B9U;
+    key[1] += 0xBB67AE85U;
+  }
+  return counter;
+}
 
 // Returns the natural logarithm of a normal positive number. It uses IEEE-exact operations only, because libm's last
 // bit differs between versions and processors.

@@ -7,11 +7,10 @@
 #include <limits>
 
 #include "lp/base/error.h"
+#include "lp/kernels/finite.h"
 
 namespace lp {
 namespace {
-
-constexpr float kMostClipped = 1;  // the largest magnitude of a clipped value
 
 constexpr std::uint32_t kMagnitude = 0x7fff'ffff;  // the bits of a float without its sign
 constexpr std::uint32_t kCarry = 0x0080'0000;      // with it, only infinities and NaN set the sign's bit
@@ -36,7 +35,7 @@ bool must_clip(BadValues policy, std::span<const float> values, const std::strin
 }
 
 void clip(std::span<float> values) {
-  for (float& value : values) value = std::isnan(value) ? 0.0F : std::clamp(value, -kMostClipped, kMostClipped);
+  for (float& value : values) value = kernels::clipped_to_one(value);
 }
 
 }  // namespace lp

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -11,43 +10,24 @@
 #include "lp/base/error.h"
 #include "lp/base/hash.h"
 #include "lp/base/random.h"
+#include "lp/kernels/error_feedback.h"
+#include "lp/kernels/grid.h"
+#include "lp/kernels/one_bit.h"
+#include "lp/kernels/top_k.h"
 
 namespace lp {
 namespace {
 
 constexpr float kLevels = 127;
 
-std::size_t columns(std::uint64_t size, std::uint32_t column) {
-  return static_cast<std::size_t>((size + column - 1) / column);
-}
-
-bool bit(std::span<const std::uint64_t> bits, std::size_t i) { return (bits[i / 64] >> (i % 64) & 1U) != 0; }
-
-float clipped(float value, float clip) { return clip > 0 ? std::clamp(value, -clip, clip) : value; }
-
-// Each reconstruction value is the mean of the values that it stands for.
 Encoded one_bit(std::span<const float> values, std::uint32_t column) {
   if (column == 0) throw Error(ErrorKind::failed, "1-bit compression would have columns of 0 values: give 1 or more");
-  const std::size_t count = columns(values.size(), column);
   Encoded out{.compression = Compression::one_bit, .size = values.size(), .column = column};
-  out.values = Array<float>(2 * count);
-  out.bits = Array<std::uint64_t>((values.size() + 63) / 64);
-  const std::span<float> means = out.values.edit();
-  const std::span<std::uint64_t> bits = out.bits.edit();
-  for (std::size_t c = 0; c < count; ++c) {
-    const std::size_t end = std::min(values.size(), (c + 1) * column);
-    double sums[2] = {0, 0};
-    std::size_t counts[2] = {0, 0};
-    for (std::size_t i = c * column; i < end; ++i) {
-      const bool high = values[i] >= 0;
-      sums[high ? 1 : 0] += values[i];
-      ++counts[high ? 1 : 0];
-      if (high) bits[i / 64] |= std::uint64_t{1} << (i % 64);
-    }
-    for (const std::size_t k : {0U, 1U}) {
-      means[2 * c + k] = counts[k] == 0 ? 0.0F : static_cast<float>(sums[k] / static_cast<double>(counts[k]));
-    }
-  }
+  out.values = Array<float>::uninitialized(2 * kernels::columns_of(values.size(), column));
+  out.bits = Array<std::uint64_t>::uninitialized(kernels::words_of_bits(values.size()));
+  const kernels::Grid one_thread{};
+  run_grid(kernels::OneBitBits{values.data(), values.size(), out.bits.edit().data()}, one_thread);
+  run_grid(kernels::OneBitMeans{values.data(), values.size(), column, out.values.edit().data()}, one_thread);
   return out;
 }
 
@@ -69,11 +49,11 @@ Encoded some(std::span<const float> values, Compression kind, double share, std:
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(k);
   if (kind == Compression::top_k) {
     const auto magnitude = [values](std::uint32_t i) {  // NaN comes first
-      return std::isnan(values[i]) ? std::numeric_limits<float>::infinity() : std::abs(values[i]);
+      return kernels::magnitude_key(values[i]);
     };
     std::nth_element(order.begin(), end - (k == 0 ? 0 : 1), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const float magnitude_a = magnitude(a);
-      const float magnitude_b = magnitude(b);
+      const std::uint32_t magnitude_a = magnitude(a);
+      const std::uint32_t magnitude_b = magnitude(b);
       return magnitude_a != magnitude_b ? magnitude_a > magnitude_b : a < b;
     });
   } else {
@@ -142,8 +122,8 @@ void check(const Encoded& encoded) {
   switch (encoded.compression) {
     case Compression::none: fits = encoded.size == encoded.values.size(); break;
     case Compression::one_bit:
-      fits = fits && encoded.column != 0 && encoded.bits.size() == (encoded.size + 63) / 64 &&
-             encoded.values.size() == 2 * columns(encoded.size, encoded.column);
+      fits = fits && encoded.column != 0 && encoded.bits.size() == kernels::words_of_bits(encoded.size) &&
+             encoded.values.size() == 2 * kernels::columns_of(encoded.size, encoded.column);
       break;
     case Compression::top_k:
     case Compression::random_k:
@@ -193,9 +173,8 @@ Array<float> decode(const Encoded& encoded) {
   switch (encoded.compression) {
     case Compression::none: break;
     case Compression::one_bit:
-      for (std::size_t i = 0; i < to.size(); ++i) {
-        to[i] = encoded.values[2 * (i / encoded.column) + (bit(encoded.bits, i) ? 1 : 0)];
-      }
+      run_grid(kernels::OneBitDecode{encoded.values.data(), encoded.bits.data(), encoded.column, to.data(), to.size()},
+               kernels::Grid{});
       break;
     case Compression::top_k:
     case Compression::random_k:
@@ -230,7 +209,7 @@ Encoded ErrorFeedback::encode(std::span<const float> values, std::uint64_t step)
   if (options_.kind == Compression::none) {
     auto out = Array<float>::uninitialized(values.size());
     std::transform(values.begin(), values.end(), out.edit().begin(),
-                   [&](float g) { return clipped(g, options_.clip); });
+                   [&](float g) { return kernels::clipped(g, options_.clip); });
     return plain(std::move(out));
   }
   if (step_ && step < *step_) residual_.clear();
@@ -241,7 +220,7 @@ Encoded ErrorFeedback::encode(std::span<const float> values, std::uint64_t step)
                                        ": each sequence of gradients needs its own error feedback");
   }
   if (step_ == step) return encoded_;
-  for (std::size_t i = 0; i < values.size(); ++i) residual_[i] += clipped(values[i], options_.clip);
+  for (std::size_t i = 0; i < values.size(); ++i) residual_[i] += kernels::clipped(values[i], options_.clip);
   encoded_ = lp::encode(residual_, options_, hash_combine(seed_, step));
   step_ = step;
   const Array<float> decoded = decode(encoded_);

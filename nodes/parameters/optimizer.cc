@@ -3,9 +3,9 @@
 #include "nodes/parameters/optimizer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 #include "lp/base/error.h"
 
@@ -46,57 +46,16 @@ void Optimizer::begin_step(std::size_t parameters) {
 }
 
 void Optimizer::apply_part(std::span<float> parameters, std::size_t at, std::span<const float> gradient) {
-  const std::size_t n = gradient.size();
-  float* const w = parameters.data() + at;
-  const float* const g = gradient.data();
-  if (const auto* sgd = std::get_if<Sgd>(&rule)) {
-    const float rate = sgd->rate;
-    for (std::size_t i = 0; i < n; ++i) w[i] -= rate * g[i];
-  } else if (const auto* momentum = std::get_if<Momentum>(&rule)) {
-    const auto [rate, decay] = *momentum;
-    float* const v = first.data() + at;
-    for (std::size_t i = 0; i < n; ++i) {
-      v[i] = decay * v[i] - rate * g[i];
-      w[i] += v[i];
-    }
-  } else if (const auto* adagrad = std::get_if<AdaGrad>(&rule)) {
-    const auto [rate, epsilon] = *adagrad;
-    float* const s = second.data() + at;
-    for (std::size_t i = 0; i < n; ++i) {
-      s[i] += g[i] * g[i];
-      w[i] -= rate * g[i] / (std::sqrt(s[i]) + epsilon);
-    }
-  } else if (const auto* adam = std::get_if<Adam>(&rule)) {
-    const auto [rate, beta1, beta2, epsilon] = *adam;
-    const auto t = static_cast<double>(steps);
-    const auto correction1 = static_cast<float>(1 - std::pow(double{beta1}, t));
-    const auto correction2 = static_cast<float>(1 - std::pow(double{beta2}, t));
-    float* const m = first.data() + at;
-    float* const v = second.data() + at;
-    for (std::size_t i = 0; i < n; ++i) {
-      m[i] = beta1 * m[i] + (1 - beta1) * g[i];
-      v[i] = beta2 * v[i] + (1 - beta2) * g[i] * g[i];
-      w[i] -= rate * (m[i] / correction1) / (std::sqrt(v[i] / correction2) + epsilon);
-    }
-  } else if (const auto* ftrl = std::get_if<Ftrl>(&rule)) {
-    const auto [rate, beta, l1, l2] = *ftrl;
-    float* const z = first.data() + at;
-    float* const squares = second.data() + at;
-    for (std::size_t i = 0; i < n; ++i) {
-      const float before = std::sqrt(squares[i]);
-      squares[i] += g[i] * g[i];
-      const float after = std::sqrt(squares[i]);
-      z[i] += g[i] - (after - before) / rate * w[i];
-      w[i] = std::abs(z[i]) <= l1 ? 0.0F : -(z[i] - std::copysign(l1, z[i])) / ((beta + after) / rate + l2);
-    }
-  } else if (const auto* sum = std::get_if<Sum>(&rule)) {
-    const float keep = sum->keep;
-    if (keep == 0) {
-      for (std::size_t i = 0; i < n; ++i) w[i] = g[i];
-    } else {
-      for (std::size_t i = 0; i < n; ++i) w[i] = keep * w[i] + g[i];
-    }
-  }
+  with_step(rule, steps, [&](const auto& step) {
+    using Step = std::remove_cvref_t<decltype(step)>;
+    float* const w = parameters.data() + at;
+    const float* const g = gradient.data();
+    float* const a = Step::kFirst ? first.data() + at : nullptr;
+    float* const b = Step::kSecond ? second.data() + at : nullptr;
+    float none = 0;
+    const std::size_t n = gradient.size();
+    for (std::size_t i = 0; i < n; ++i) step(w[i], g[i], Step::kFirst ? a[i] : none, Step::kSecond ? b[i] : none);
+  });
 }
 
 }  // namespace lp

@@ -4,11 +4,14 @@
 //
 // Values: they copy, serialize, and are stored in checkpoints. One thread at a time.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <variant>
 #include <vector>
+
+#include "lp/kernels/optimizer_steps.h"
 
 namespace lp {
 
@@ -74,5 +77,29 @@ struct Optimizer {
   void begin_step(std::size_t parameters);
   void apply_part(std::span<float> parameters, std::size_t at, std::span<const float> gradient);
 };
+
+// Calls f with the step (lp/kernels/optimizer_steps.h) of a rule for gradient number `steps`, counted from 1.
+template <class F>
+void with_step(const OptimizerRule& rule, std::uint64_t steps, F f) {
+  if (const auto* sgd = std::get_if<Sgd>(&rule)) {
+    f(kernels::SgdStep{.rate = sgd->rate});
+  } else if (const auto* momentum = std::get_if<Momentum>(&rule)) {
+    f(kernels::MomentumStep{.rate = momentum->rate, .decay = momentum->decay});
+  } else if (const auto* adagrad = std::get_if<AdaGrad>(&rule)) {
+    f(kernels::AdaGradStep{.rate = adagrad->rate, .epsilon = adagrad->epsilon});
+  } else if (const auto* adam = std::get_if<Adam>(&rule)) {
+    const auto t = static_cast<double>(steps);
+    f(kernels::AdamStep{.rate = adam->rate,
+                        .beta1 = adam->beta1,
+                        .beta2 = adam->beta2,
+                        .epsilon = adam->epsilon,
+                        .correction1 = static_cast<float>(1 - std::pow(double{adam->beta1}, t)),
+                        .correction2 = static_cast<float>(1 - std::pow(double{adam->beta2}, t))});
+  } else if (const auto* ftrl = std::get_if<Ftrl>(&rule)) {
+    f(kernels::FtrlStep{.rate = ftrl->rate, .beta = ftrl->beta, .l1 = ftrl->l1, .l2 = ftrl->l2});
+  } else if (const auto* sum = std::get_if<Sum>(&rule)) {
+    f(kernels::SumStep{.keep = sum->keep});
+  }
+}
 
 }  // namespace lp

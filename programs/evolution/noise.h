@@ -35,6 +35,9 @@ struct NoiseOptions {
   std::size_t table_size = std::size_t{1} << 24;  // numbers, of 4 bytes each
 };
 
+// The key of the generator that makes all numbers: a function of the seed.
+std::uint64_t noise_key(std::uint64_t seed);
+
 // The numbers of the table: a function of the seed.
 Array<float> noise_table(std::uint64_t seed, std::size_t size);
 
@@ -42,8 +45,7 @@ Array<float> noise_table(std::uint64_t seed, std::size_t size);
 // section 2.1). Slices overlap, so that a large table is needed for trials that are nearly independent.
 std::unique_ptr<Noise> table_noise(std::uint64_t seed, Array<float> table);
 
-// The stream of a counter-based generator for each index: Philox4x32-10 (Salmon et al., "Parallel random numbers: as
-// easy as 1, 2, 3", SC 2011), made normal by the method of Box and Muller. The same numbers on every processor.
+// The numbers of lp/kernels/normal.h, where a trial's index names its stream. Devices make the same bits.
 std::unique_ptr<Noise> counter_noise(std::uint64_t seed);
 
 // The noise of this kind; the table is that of a table_noise.

@@ -1,12 +1,11 @@
 #include "programs/models/model.h"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 
 #include "lp/base/error.h"
 #include "lp/base/hash.h"
+#include "lp/kernels/cross_entropy.h"
 
 namespace lp {
 
@@ -24,14 +23,7 @@ double softmax_cross_entropy(Eigen::MatrixXf& scores, const Eigen::VectorXi& lab
       throw Error(ErrorKind::failed, "example " + std::to_string(example) + " has label " + std::to_string(label) +
                                          ", but the model has " + std::to_string(classes) + " classes");
     }
-    float* const column = &scores(0, example);
-    const double highest = *std::max_element(column, column + classes);
-    double sum = 0;
-    for (Eigen::Index i = 0; i < classes; ++i) sum += std::exp(column[i] - highest);
-    loss += std::log(sum) + highest - column[label];
-    for (Eigen::Index i = 0; i < classes; ++i) {
-      column[i] = static_cast<float>(std::exp(column[i] - highest) / sum - (i == label ? 1 : 0));
-    }
+    loss += kernels::cross_entropy(&scores(0, example), classes, label);
   }
   return loss;
 }

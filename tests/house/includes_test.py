@@ -6,7 +6,7 @@ import unittest
 
 import tree
 
-PARTS = ["lp/base", "lp/gpu", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation",
+PARTS = ["lp/base", "lp/gpu", "lp/kernels", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation",
          "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation"]
@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     "lp": PARTS,  # lp/lp.h, which is for the folders above
     "lp/base": [],
     "lp/gpu": ["lp/base"],
+    "lp/kernels": ["lp/base", "lp/gpu"],
     "lp/wire": ["lp/base"],
     "lp/rpc/link": ["lp/base", "lp/wire"],  # the common part of the core and the transports
     "lp/rpc/observation": ["lp/base"],  # what is seen of calls and waits
@@ -121,6 +122,7 @@ class Includes(unittest.TestCase):
     def test_a_wrong_include_is_found(self):
         for name, line in [
             ("lp/base/a.h", '#include "lp/wire/b.h"'),
+            ("lp/kernels/a.h", '#include "lp/wire/b.h"'),
             ("lp/rpc/a.cc", '#include "lp/config/b.h"'),
             ("lp/config/a.cc", '#include "lp/program/b.h"'),
             ("lp/program/a.h", '#include "lp/lp.h"'),

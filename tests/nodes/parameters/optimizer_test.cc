@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/hash.h"
 #include "lp/base/random.h"
 
 namespace lp {
@@ -140,6 +142,22 @@ TEST_P(EveryRule, ShardsComeOutAsTheWholeBitForBit) {
     }
   }
   EXPECT_EQ(whole, cut);
+}
+
+// Results that users have kept stay reproducible: these are the bits that each rule has always had.
+TEST(Optimizer, RulesKeepTheirBits) {
+  const std::vector<std::pair<OptimizerRule, std::uint64_t>> rules{{Sgd{}, 0x2669b401c8998f72},
+                                                                   {Momentum{}, 0x33071c0928a2bc12},
+                                                                   {AdaGrad{}, 0x3b3265b0c0d8eb41},
+                                                                   {Adam{}, 0xf8d1c26fc3a271c1},
+                                                                   {Ftrl{.l1 = 0.5F, .l2 = 0.1F}, 0x659f851c35c72309},
+                                                                   {Sum{.keep = 0.5F}, 0x7fd1181b147d15d4}};
+  for (const auto& [rule, hash] : rules) {
+    Optimizer optimizer{.rule = rule};
+    std::vector<float> w = random_vector(1003, 0);
+    for (std::uint64_t step = 1; step <= 50; ++step) optimizer.apply(w, random_vector(1003, step));
+    EXPECT_EQ(fnv1a({reinterpret_cast<const char*>(w.data()), w.size() * sizeof(float)}), hash) << rule.index();
+  }
 }
 
 TEST_P(EveryRule, GoesOnFromASavedState) {

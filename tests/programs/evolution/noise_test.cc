@@ -73,6 +73,12 @@ TEST(NoiseTest, TheSameSeedAndIndexGiveTheSameNumbersAndOthersDoNot) {
   EXPECT_EQ(numbers(*counter_noise(kNoiseSeed), 5, 50), std::vector<float>(expected.begin(), expected.begin() + 50));
 }
 
+// Results that users have kept stay reproducible.
+TEST(NoiseTest, NumbersKeepTheirBits) {
+  const std::vector<float> found = numbers(*counter_noise(kNoiseSeed), 5, 1003);
+  EXPECT_EQ(fnv1a({reinterpret_cast<const char*>(found.data()), found.size() * sizeof(float)}), 0x2c258043ba549ec1U);
+}
+
 TEST(NoiseTest, AnIndexIsAPlaceInTheTableWhichIsReadInPlace) {
   const Array<float> table = noise_table(kNoiseSeed, 1000);
   const auto noise = table_noise(kNoiseSeed, table);

@@ -1,0 +1,101 @@
+#pragma once
+// Where kernels run: a queue does its work in order, one piece after the other, in memory of its own. HostQueue runs on
+// the host; the queue of a device is in lp/cuda/kernels/. Code that is written for a queue runs on both.
+//
+// Owned by a node, and used in its turn: one thread at a time. Each node has a queue of its own; none waits for the
+// work of another.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "lp/kernels/grid.h"
+#include "lp/kernels/kernel.h"
+
+namespace lp::kernels {
+
+// C ← A B, or A Bᵀ, or Aᵀ B, of matrices that are stored column by column.
+struct Product {
+  enum class Transposed : std::uint8_t { none, first, second };
+
+  Transposed transposed = Transposed::none;
+  std::uint64_t rows = 0;     // those of C
+  std::uint64_t columns = 0;  // those of C
+  std::uint64_t inner = 0;    // the length of the sums
+  const float* a = nullptr;
+  const float* b = nullptr;
+  float* c = nullptr;
+};
+
+class Queue {
+ public:
+  virtual ~Queue() = default;
+
+  // Memory that the queue's work can use, zeroed, aligned to 256 bytes. Error::failed when there is no more, with the
+  // size. It may be freed while work that was queued before still uses it.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void free(void* memory) noexcept = 0;
+
+  // Copies to, from and within the queue's memory. The host's bytes of to_device may be changed when it returns, those
+  // of to_host have arrived after wait().
+  virtual void to_device(void* to, const void* host, std::size_t bytes) = 0;
+  virtual void to_host(void* host, const void* from, std::size_t bytes) = 0;
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+
+  virtual void run(const Kernel& kernel) = 0;
+  virtual void multiply(const Product& product) = 0;
+
+  // Returns when all work of this queue is done. Error::failed when a piece of it has failed, with the cause.
+  virtual void wait() = 0;
+
+  virtual bool on_device() const = 0;
+};
+
+// `size` items in the memory of a queue, which outlives them. Zeros at first.
+template <class T>
+class Room {
+ public:
+  Room() = default;
+  Room(Queue& queue, std::size_t size)
+      : queue_(&queue), data_(size == 0 ? nullptr : static_cast<T*>(queue.allocate(size * sizeof(T)))), size_(size) {}
+  Room(Queue& queue, std::span<const T> values) : Room(queue, values.size()) { write(values); }
+  Room(Room&& other) noexcept { swap(other); }
+  Room& operator=(Room other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Room() {
+    if (data_ != nullptr) queue_->free(data_);
+  }
+
+  T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+  // The values must fit.
+  void write(std::span<const T> values) {
+    if (!values.empty()) queue_->to_device(data_, values.data(), values.size_bytes());
+  }
+  // The first values; they have arrived after the queue's wait().
+  void read(std::span<T> values) const {
+    if (!values.empty()) queue_->to_host(values.data(), data_, values.size_bytes());
+  }
+
+ private:
+  void swap(Room& other) noexcept {
+    std::swap(queue_, other.queue_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+
+  Queue* queue_ = nullptr;
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// A queue on the host: each piece of work is done when its function returns. Kernels run on `grid`, whose threads
+// follow one another; the grid changes no bit.
+std::unique_ptr<Queue> host_queue(Grid grid = {});
+
+}  // namespace lp::kernels
