@@ -6,7 +6,7 @@ import unittest
 
 import tree
 
-PARTS = ["lp/base", "lp/gpu", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation",
+PARTS = ["lp/base", "lp/gpu", "lp/wire", "lp/cuda", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation",
          "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation"]
@@ -27,6 +27,7 @@ MAY_INCLUDE = {
     "lp/base": [],
     "lp/gpu": ["lp/base"],
     "lp/wire": ["lp/base"],
+    "lp/cuda": ["lp/base", "lp/wire", "lp/gpu"],
     "lp/rpc/link": ["lp/base", "lp/wire"],  # the common part of the core and the transports
     "lp/rpc/observation": [],  # values: what is seen of calls and waits
     "lp/rpc/core": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/observation"],
@@ -69,7 +70,7 @@ MAY_INCLUDE = {
 }
 
 MOST_ROOMS = 24
-HEAVY = re.compile(r"^(zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|zstd.h|nlohmann/)")
+HEAVY = re.compile(r"^(cuda\w*\.h|cublas\w*\.h|nccl\.h|zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|zstd.h|nlohmann/)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
 
