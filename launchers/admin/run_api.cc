@@ -215,6 +215,9 @@ std::string RunApi::use_record(const Question& question) {
     if (measurement.use.has_value()) {
       entry.cpu = measurement.use->cpu;
       entry.memory = measurement.use->memory;
+      entry.gpus = measurement.use->gpus.uuids;
+      entry.gpu_busy = measurement.use->gpus.busy;
+      entry.gpu_memory = measurement.use->gpus.memory;
     }
     if (measurement.calls.has_value()) {
       record.calls.insert(record.calls.end(), measurement.calls->begin(), measurement.calls->end());

@@ -29,6 +29,7 @@
 #include "launchers/agent/agent_host.h"
 #include "launchers/agent/child.h"
 #include "launchers/agent/child_table.h"
+#include "launchers/agent/gpu_watch.h"
 #include "launchers/agent/launcher_link.h"
 #include "launchers/agent/leftover_processes.h"
 #include "launchers/agent/stack_taker.h"
@@ -89,10 +90,11 @@ class Agent {
   bool serve() {
     std::array<Poller::Ready, 64> ready;
     while (launcher_.open()) {
-      const std::size_t count = poller_.wait(ready, std::min(next_memory_, launcher_.lease_end()));
+      const std::size_t count = poller_.wait(ready, std::min({next_memory_, gpus_.next(), launcher_.lease_end()}));
       for (std::size_t i = 0; i < count && launcher_.open(); ++i) on_ready(ready[i]);
       launcher_.advance();
       watch_memory();
+      watch_gpus();
       watch_output();
       watch_nodes();
     }
@@ -160,6 +162,10 @@ class Agent {
     control::UsedT used;
     used.cpu = use.cpu;
     used.memory = use.memory;
+    const GpuMeasure gpus = gpus_.measure(child);
+    used.gpus = gpus.uuids;
+    used.gpu_busy = gpus.busy.value_or(-1);
+    used.gpu_memory = gpus.memory;
     send(child, std::move(used));
   }
 
@@ -223,6 +229,7 @@ class Agent {
     }
     child->control->send({spawn.start()->data(), spawn.start()->size()});
     watch_control(*child);
+    gpus_.add(*child);
     if (child->memory > 0) next_memory_ = std::min(next_memory_, after(kMemoryPeriod));
     children_.add(std::move(child));
   }
@@ -289,6 +296,7 @@ class Agent {
     if (child.control != nullptr) receive(child);
     pass_output(child, child.out, false, kMostLastOutput);
     pass_output(child, child.err, true, kMostLastOutput);
+    gpus_.poll_faults(children_.with_gpus());  // one of them may have ended it
     int status = 0;
     waitpid(child.pid, &status, 0);
     report_exit(child, exit_of(child, status));
@@ -316,7 +324,8 @@ class Agent {
   }
 
   void report_exit(Child& child, control::ExitedT exited) {
-    exited.text = child.fault;
+    exited.text = child.fault.empty() ? child.gpu_fault : child.fault;
+    exited.broken_gpus = child.broken_gpus;
     send(child, std::move(exited));
   }
 
@@ -331,6 +340,18 @@ class Agent {
       if (used <= child->memory) continue;
       child->fault = "was killed by its agent: it used " + memory_text(used) + " of memory, and its " + "`memory` is " +
                      memory_text(child->memory);
+      kill(-child->pid, SIGKILL);
+    }
+  }
+
+  // Kills processes whose GPU has failed.
+  void watch_gpus() {
+    if (now() < gpus_.next()) return;
+    const std::vector<Child*> children = children_.with_gpus();
+    gpus_.poll_faults(children);
+    for (Child* child : children) {
+      if (child->gpu_fault.empty() || !child->fault.empty()) continue;
+      child->fault = "was killed by its agent: " + child->gpu_fault;
       kill(-child->pid, SIGKILL);
     }
   }
@@ -389,7 +410,8 @@ class Agent {
   bool muted_ = false;   // no output is read
   bool held_ = false;    // no messages of nodes are read
   long memory_kills_;
-  Time next_memory_ = kNever;        // when to measure the memory of processes with a limit
+  Time next_memory_ = kNever;  // when to measure the memory of processes with a limit
+  GpuWatch gpus_;
   std::filesystem::path directory_;  // receives the files that nodes save; empty: they use the launcher's directory
   std::map<std::size_t, std::string> not_restored_;  // the reason, by process
   std::uint64_t next_serial_ = kFirstSerial;

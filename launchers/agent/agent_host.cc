@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <system_error>
 
 #include "launchers/control/control_generated.h"
@@ -19,7 +20,12 @@ control::HelloT hello_of_this_host(const std::filesystem::path& directory) {
   const HostCapacity here = capacity_here();
   control::HelloT hello;
   hello.cores.assign(here.cores.begin(), here.cores.end());
-  hello.gpus = here.gpus;
+  for (const gpu::Gpu& one : here.gpus) {
+    auto& entry = hello.gpus.emplace_back(std::make_unique<control::GpuT>());
+    entry->uuid = one.uuid;
+    entry->name = one.name;
+    entry->memory = one.memory;
+  }
   hello.memory = here.memory;
   hello.directory = directory;
   hello.address = connected_address();

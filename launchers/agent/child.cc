@@ -77,6 +77,9 @@ std::unique_ptr<Child> start_child(const control::Message& message, const contro
   child->incarnation = message.incarnation();
   child->name = spawn.name()->str();
   child->memory = spawn.memory();
+  if (spawn.gpus() != nullptr) {
+    for (const auto* one : *spawn.gpus()) child->gpus.push_back(one->str());
+  }
   NodeProcess process = process_of(*child, spawn);
   for (const std::string& entry : process.environment) {
     if (entry.starts_with("LP_NODE=")) child->mark = entry;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "launchers/agent/stack_taker.h"
 #include "launchers/control/message_stream.h"
@@ -30,8 +31,11 @@ struct Child {
   std::string mark{};        // a variable in its environment and in that of all that it starts
   pid_t pid = -1;            // -1: it could not be started
   std::uint64_t memory = 0;  // the limit in bytes; 0: no limit
-  bool killed = false;       // the launcher has asked to kill it
-  std::string fault{};       // why it could not be started, or why the agent ended it
+  std::vector<std::string> gpus{};
+  std::vector<std::string> broken_gpus{};  // those of its GPUs that have failed
+  std::string gpu_fault{};                 // how they have
+  bool killed = false;                     // the launcher has asked to kill it
+  std::string fault{};                     // why it could not be started, or why the agent ended it
   std::unique_ptr<MessageStream> control{};
   int out = -1;  // the pipes into which it writes; -1: it has a terminal, or it has closed them
   int err = -1;

@@ -33,4 +33,12 @@ Child* ChildTable::find_process(std::size_t process, std::uint32_t incarnation) 
   return at != by_unit_.end() && at->second->incarnation == incarnation ? at->second : nullptr;
 }
 
+std::vector<Child*> ChildTable::with_gpus() const {
+  std::vector<Child*> found;
+  for (const auto& [serial, child] : children_) {
+    if (!child->gpus.empty()) found.push_back(child.get());
+  }
+  return found;
+}
+
 }  // namespace lp::launch

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "launchers/agent/child.h"
 
@@ -20,6 +21,8 @@ class ChildTable {
   Child* find(std::uint64_t serial) const;
   Child* find_pid(pid_t pid) const;
   Child* find_process(std::size_t process, std::uint32_t incarnation) const;
+
+  std::vector<Child*> with_gpus() const;
 
   bool empty() const { return children_.empty(); }
   const std::unordered_map<std::uint64_t, std::unique_ptr<Child>>& all() const { return children_; }  // by serial

@@ -24,8 +24,11 @@ struct MeasureRecord {
     std::uint32_t incarnation = 0;
     std::string host{};
     int pid = 0;
-    double cpu = 0;            // processor seconds
-    std::uint64_t memory = 0;  // bytes that only this process has
+    double cpu = 0;                    // processor seconds
+    std::uint64_t memory = 0;          // bytes that only this process has
+    std::vector<std::string> gpus{};   // UUIDs
+    std::optional<double> gpu_busy{};  // the share of the last moments in which its GPUs computed, their mean
+    std::uint64_t gpu_memory = 0;      // bytes of its GPUs that are in use, by all processes
   };
   // The calls of one method by one node since the start of its process.
   struct Calls {
@@ -55,10 +58,18 @@ struct MeasuredT;
 
 namespace launch {
 
+// The GPUs of a process, and what all processes do with them.
+struct GpuMeasure {
+  std::vector<std::string> uuids{};
+  std::optional<double> busy{};  // the share of the last moments in which they computed, their mean
+  std::uint64_t memory = 0;      // bytes in use
+};
+
 // The resources that a process uses; zeros when it has ended.
 struct ProcessUse {
   double cpu = 0;  // seconds
   std::uint64_t memory = 0;
+  GpuMeasure gpus{};
 };
 ProcessUse use_of(pid_t process);
 

@@ -23,6 +23,15 @@ namespace {
 const std::string kNotStarted = "could not be started: ";
 const std::string kNoHost = "no remaining host has room for it: ";
 
+ProcessUse use_of(const control::Used& used) {
+  ProcessUse use{.cpu = used.cpu(), .memory = used.memory(), .gpus = {.memory = used.gpu_memory()}};
+  if (used.gpu_busy() >= 0) use.gpus.busy = used.gpu_busy();
+  if (used.gpus() != nullptr) {
+    for (const auto* one : *used.gpus()) use.gpus.uuids.push_back(one->str());
+  }
+  return use;
+}
+
 }  // namespace
 
 ProcessExecutor::ProcessExecutor(const SupervisionGraph& graph, NodeStart start, std::string mark, Placer placer,
@@ -214,6 +223,7 @@ void ProcessExecutor::start_there(std::size_t process, const std::filesystem::pa
   spawn.environment.push_back(node_mark(mark_, process, incarnation));
   spawn.cores = assignment.cores;
   spawn.memory = assignment.memory;
+  spawn.gpus = placer_.gpus_of(process);
   spawn.directory = assignment.directory;
   spawn.debugger = assignment.debugger;
   spawn.start = pack(process, incarnation, pack_start(start));
@@ -373,7 +383,7 @@ void ProcessExecutor::handle(std::size_t host, std::span<const std::uint8_t> byt
   } else if (const auto* spawned = message->body_as_Spawned()) {
     events_->on_spawned(process, message->incarnation(), spawned->pid());
   } else if (const auto* used = message->body_as_Used()) {
-    events_->on_measured(process, message->incarnation(), {.use = ProcessUse{used->cpu(), used->memory()}});
+    events_->on_measured(process, message->incarnation(), {.use = use_of(*used)});
   } else if (const auto* measured = message->body_as_Measured()) {
     events_->on_measured(process, message->incarnation(), unpack_calls(*measured));
   } else if (const auto* stacks = message->body_as_Stacks()) {
@@ -384,6 +394,9 @@ void ProcessExecutor::handle(std::size_t host, std::span<const std::uint8_t> byt
   } else if (const auto* exited = message->body_as_Exited()) {
     output_.finish(process);
     if (processes_[process].incarnation == message->incarnation()) processes_[process].up = false;
+    if (exited->broken_gpus() != nullptr) {
+      for (const auto* gpu : *exited->broken_gpus()) placer_.break_gpu(host, gpu->str());
+    }
     let_leave();
     events_->on_exited(process, message->incarnation(),
                        {.code = exited->code(),

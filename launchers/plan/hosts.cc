@@ -4,15 +4,12 @@
 #include <netdb.h>
 #include <sched.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <limits>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -20,6 +17,7 @@
 #include "lp/base/error.h"
 #include "lp/base/memory_limit.h"
 #include "lp/base/text.h"
+#include "lp/gpu/gpus_here.h"
 
 namespace lp {
 namespace {
@@ -81,20 +79,6 @@ std::vector<unsigned> own_cores() {
   return cores;
 }
 
-// The GPUs that this process may use.
-std::vector<std::string> own_gpus() {
-  std::vector<std::string> names;
-  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr) {
-    std::istringstream list(visible);
-    for (std::string name; std::getline(list, name, ',') && !name.empty() && name != "-1";) names.push_back(name);
-    return names;
-  }
-  while (access(("/dev/nvidia" + std::to_string(names.size())).c_str(), F_OK) == 0) {
-    names.push_back(std::to_string(names.size()));
-  }
-  return names;
-}
-
 std::string text_of(const sockaddr* address, socklen_t size) {
   std::array<char, NI_MAXHOST> text{};
   const int error = getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
@@ -134,7 +118,7 @@ std::string address_towards(const std::string& address) {
 HostCapacity capacity_here() {
   return {.spec = {.name = "localhost", .slots = std::numeric_limits<int>::max()},
           .cores = own_cores(),
-          .gpus = own_gpus(),
+          .gpus = gpu::gpus_here(),
           .memory = internal::memory_here()};
 }
 

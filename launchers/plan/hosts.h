@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launchers/engine/launch_type.h"
+#include "lp/gpu/gpu.h"
 
 namespace lp {
 
@@ -30,9 +31,9 @@ namespace launch {
 // The resources of a host for its nodes.
 struct HostCapacity {
   HostSpec spec{};
-  std::vector<unsigned> cores{};    // core numbers
-  std::vector<std::string> gpus{};  // names as CUDA knows them
-  std::uint64_t memory = 0;         // bytes
+  std::vector<unsigned> cores{};  // core numbers
+  std::vector<gpu::Gpu> gpus{};
+  std::uint64_t memory = 0;  // bytes
   // the directory for the files that its nodes save; empty: the run's directory, which it shares with us
   std::string directory{};
   std::string machine{};  // the machine of the cluster, where the host is a pod

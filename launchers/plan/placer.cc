@@ -99,6 +99,7 @@ Placer::Placer(const Plan& plan, const SupervisionGraph& graph, std::vector<Host
       need.gpus = 0;
       need.memory = 0;
     }
+    hides_gpus_ = hides_gpus_ || need.gpus > 0;
     places_[process].memory = need.memory;
   }
   for (std::size_t process = 0; process < places_.size(); ++process) {
@@ -155,11 +156,11 @@ void Placer::take_back(std::size_t host, HostCapacity capacity) {
 
 std::string Placer::capacity_text(std::size_t host) const {
   const HostCapacity& all = hosts_[host];
-  return list(all.cores.size(), all.gpus.size(), all.memory);
+  return list(all.cores.size(), std::to_string(all.gpus.size()), all.memory);
 }
 
 Placer::Free Placer::all_of(const HostCapacity& host) {
-  return {.cores = host.cores, .gpus = host.gpus, .memory = host.memory};
+  return {.cores = host.cores, .gpus = HostGpus(host.gpus), .memory = host.memory};
 }
 
 bool Placer::misses_host(std::size_t process) const {
@@ -170,7 +171,10 @@ bool Placer::misses_host(std::size_t process) const {
 }
 
 std::string Placer::place(std::size_t process, bool needed) {
-  if (places_[process].host != Assignment::kNowhere && !free_[places_[process].host].lost) return {};
+  const Assignment& place = places_[process];
+  if (place.host != Assignment::kNowhere && !free_[place.host].lost && !free_[place.host].gpus.broken(place.gpus)) {
+    return {};
+  }
   release(process);
   return put(process, needed);
 }
@@ -181,14 +185,14 @@ void Placer::release(std::size_t process) {
   Free& free = free_[std::exchange(place.host, Assignment::kNowhere)];
   free.processes -= 1;
   free.memory += needs_[process].memory;
-  for (std::string& gpu : std::exchange(place.gpus, {})) free.gpus.push_back(std::move(gpu));
+  free.gpus.give_back(std::exchange(place.gpus, {}));
   for (const unsigned core : std::exchange(place.cores, {})) free.cores.push_back(core);
 }
 
 bool Placer::fits(const Need& need, std::size_t host, bool needed) const {
   const Free& free = free_[host];
   return need.hosts[host] && !free.lost && (needed || free.processes < hosts_[host].spec.slots) &&
-         free.gpus.size() >= static_cast<std::size_t>(need.gpus) && free.memory >= need.memory &&
+         free.gpus.free() >= static_cast<std::size_t>(need.gpus) && free.memory >= need.memory &&
          (!pin_ || free.cores.size() >= cores_of(need));
 }
 
@@ -223,13 +227,19 @@ void Placer::assign(std::size_t process, std::size_t host) {
   std::map<std::string, std::string> environment = environments_[process];
   // Without this, Eigen and BLAS use every core in every process.
   environment.try_emplace("OMP_NUM_THREADS", std::to_string(std::max(1, static_cast<int>(need.cpus))));
-  if (need.gpus > 0) {
-    place.gpus = take(free.gpus, static_cast<std::size_t>(need.gpus));
-    environment.try_emplace("CUDA_VISIBLE_DEVICES", join(place.gpus, ","));
-  }
+  place.gpus = free.gpus.take(static_cast<std::size_t>(need.gpus));
+  if (hides_gpus_) environment.try_emplace("CUDA_VISIBLE_DEVICES", join(gpus_of(process), ","));
   if (pin_) place.cores = take(free.cores, cores_of(need));
   place.environment.clear();
   for (const auto& [name, value] : environment) place.environment.push_back(name + "=" + value);
+}
+
+std::vector<std::string> Placer::gpus_of(std::size_t process) const {
+  std::vector<std::string> names;
+  for (const std::size_t position : places_[process].gpus) {
+    names.push_back(free_[places_[process].host].gpus.at(position).uuid);
+  }
+  return names;
 }
 
 // Describes the needs of the process, and what is left on each host that it may have.
@@ -242,15 +252,14 @@ std::string Placer::shortage(std::size_t process, bool needed) const {
     left += (left.empty() ? "" : "; ") + hosts_[host].spec.name + " has " +
             (free.lost ? "been lost"
                        : (needed || free.processes < hosts_[host].spec.slots ? "" : "no slot, ") +
-                             list(free.cores.size(), free.gpus.size(), free.memory) + " left");
+                             list(free.cores.size(), free.gpus.free_text(), free.memory) + " left");
   }
-  return graph_.processes[process].name + " needs " +
-         list(cores_of(need), static_cast<std::size_t>(need.gpus), need.memory) + ", and " +
-         (left.empty() ? "no host is allowed for all of its groups" : left);
+  return graph_.processes[process].name + " needs " + list(cores_of(need), std::to_string(need.gpus), need.memory) +
+         ", and " + (left.empty() ? "no host is allowed for all of its groups" : left);
 }
 
-std::string Placer::list(std::size_t cpus, std::size_t gpus, std::uint64_t memory) const {
-  const std::string text = std::to_string(gpus) + " gpus, " + memory_text(memory) + " of memory";
+std::string Placer::list(std::size_t cpus, const std::string& gpus, std::uint64_t memory) const {
+  const std::string text = gpus + " gpus, " + memory_text(memory) + " of memory";
   return pin_ ? std::to_string(cpus) + " cpus, " + text : text;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/plan/host_gpus.h"
 #include "launchers/plan/hosts.h"
 #include "launchers/supervisor/supervision_graph.h"
 #include "lp/config/group_placement.h"
@@ -22,16 +23,16 @@ struct Assignment {
   std::vector<std::string> environment{};  // NAME=value
   std::string directory{};                 // its working directory; empty: the agent's
   std::vector<unsigned> cores{};           // empty: all
-  std::vector<std::string> gpus{};
-  std::uint64_t memory = 0;             // the limit in bytes; 0: no limit
-  std::vector<std::string> debugger{};  // the command that runs it; empty: none
-  std::string listen{};                 // its host's address for TCP
+  std::vector<std::size_t> gpus{};         // positions in the list of its host
+  std::uint64_t memory = 0;                // the limit in bytes; 0: no limit
+  std::vector<std::string> debugger{};     // the command that runs it; empty: none
+  std::string listen{};                    // its host's address for TCP
 };
 
 // Assigns hosts and their resources to processes, in the order of the plan. Each process goes to the host, among those
 // that its groups allow, that has the smallest part of its slots in use. A GPU belongs to one process, and with `pin` a
-// core does, too. Optional members of an elastic group come last. They stay without a place when no resources or slots
-// are left. One thread owns it.
+// core does, too. When any group asks for GPUs, the processes of the others see none. Optional members of an elastic
+// group come last. They stay without a place when no resources or slots are left. One thread owns it.
 class Placer {
  public:
   struct Options {
@@ -49,6 +50,7 @@ class Placer {
 
   const Assignment& of(std::size_t process) const { return places_[process]; }
   const HostCapacity& host(std::size_t index) const { return hosts_[index]; }
+  std::vector<std::string> gpus_of(std::size_t process) const;  // their UUIDs
 
   // Records that the host is present, or present again, at this address, with the resources that the engine has given
   // it. The other arguments are as in HostCapacity.
@@ -59,6 +61,9 @@ class Placer {
   // Records that a lost host is back with this capacity. Processes that ran there are assigned again while they fit;
   // the rest become unassigned.
   void take_back(std::size_t host, HostCapacity capacity);
+  // Records that a GPU of the host is of no use any more. It is assigned no more, and a process that has it gets
+  // another place at its next place().
+  void break_gpu(std::size_t host, const std::string& uuid) { free_[host].gpus.break_gpu(uuid); }
   // Returns the host's whole capacity, like "2 gpus, 3.5G of memory"; with `pin` it includes the cores.
   std::string capacity_text(std::size_t host) const;
   // Returns true if the process may have a lost host that is being dialed again.
@@ -78,7 +83,7 @@ class Placer {
   };
   struct Free {
     std::vector<unsigned> cores{};
-    std::vector<std::string> gpus{};
+    HostGpus gpus{};
     std::uint64_t memory = 0;
     int processes = 0;  // the number of processes there
     bool lost = false;
@@ -91,10 +96,11 @@ class Placer {
   void assign(std::size_t process, std::size_t host);
   bool fits(const Need& need, std::size_t host, bool needed) const;
   std::string shortage(std::size_t process, bool needed) const;
-  std::string list(std::size_t cpus, std::size_t gpus, std::uint64_t memory) const;
+  std::string list(std::size_t cpus, const std::string& gpus, std::uint64_t memory) const;
 
   const SupervisionGraph& graph_;
   const bool pin_;
+  bool hides_gpus_ = false;  // from processes that have asked for none
   std::vector<HostCapacity> hosts_;
   std::vector<Free> free_;
   std::vector<Need> needs_;                                       // by process

@@ -5,6 +5,7 @@
 #include "launchers/plan/listen_address.h"
 #include "launchers/remote/agent_start.h"
 #include "lp/base/error.h"
+#include "lp/wire/flatbuffer_text.h"
 
 namespace lp::launch {
 
@@ -16,7 +17,10 @@ std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const st
   if (hello->directory() != nullptr) capacity.directory = hello->directory()->str();
   if (hello->cores() != nullptr) capacity.cores.assign(hello->cores()->begin(), hello->cores()->end());
   if (hello->gpus() != nullptr) {
-    for (const auto* gpu : *hello->gpus()) capacity.gpus.push_back(gpu->str());
+    for (const auto* one : *hello->gpus()) {
+      capacity.gpus.push_back(
+          {.uuid = wire::text_of(one->uuid()), .name = wire::text_of(one->name()), .memory = one->memory()});
+    }
   }
   if (hello->address() != nullptr) capacity.spec.address = listen_address(host, hello->address()->str());
   return capacity;

@@ -6,8 +6,8 @@ import unittest
 
 import tree
 
-PARTS = ["lp/base", "lp/gpu", "lp/kernels", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation",
-         "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
+PARTS = ["lp/base", "lp/gpu", "lp/kernels", "lp/wire", "lp/cuda", "lp/rpc", "lp/rpc/core", "lp/rpc/link",
+         "lp/rpc/observation", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation"]
 NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay", "nodes/dataflow",
@@ -28,6 +28,7 @@ MAY_INCLUDE = {
     "lp/gpu": ["lp/base"],
     "lp/kernels": ["lp/base", "lp/gpu"],
     "lp/wire": ["lp/base"],
+    "lp/cuda": ["lp/base", "lp/wire", "lp/gpu"],
     "lp/rpc/link": ["lp/base", "lp/wire"],  # the common part of the core and the transports
     "lp/rpc/observation": ["lp/base"],  # what is seen of calls and waits
     "lp/rpc/core": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/observation"],
@@ -70,7 +71,7 @@ MAY_INCLUDE = {
 }
 
 MOST_ROOMS = 24
-HEAVY = re.compile(r"^(zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|zstd.h|nlohmann/)")
+HEAVY = re.compile(r"^(cuda\w*\.h|cublas\w*\.h|nccl\.h|zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|zstd.h|nlohmann/)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
 

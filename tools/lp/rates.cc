@@ -68,6 +68,9 @@ Rates rates_of(const MeasureRecord& before, const MeasureRecord& after) {
       const auto earlier = cpu_before.find(process.pid);
       node.measured = process.memory > 0;
       node.memory = process.memory;
+      node.gpus = process.gpus;
+      node.gpu_busy = process.gpu_busy;
+      node.gpu_memory = process.gpu_memory;
       node.cpu = std::max(process.cpu - (earlier == cpu_before.end() ? 0 : earlier->second), 0.0) / seconds;
     }
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,11 +32,14 @@ struct NodeRate {
   NodeStatus::State state = NodeStatus::State::waiting;
   std::uint32_t incarnation = 0;
   std::string host{};
-  bool measured = false;     // its process has answered, and is not shared with the launcher
-  double cpu = 0;            // processors in use: 1.5 is one and a half
-  std::uint64_t memory = 0;  // bytes
-  CallRate in{};             // calls to it
-  CallRate out{};            // calls by it
+  bool measured = false;             // its process has answered, and is not shared with the launcher
+  double cpu = 0;                    // processors in use: 1.5 is one and a half
+  std::uint64_t memory = 0;          // bytes
+  std::vector<std::string> gpus{};   // UUIDs
+  std::optional<double> gpu_busy{};  // the share of the last moments, the mean of its GPUs
+  std::uint64_t gpu_memory = 0;      // bytes that are in use there
+  CallRate in{};                     // calls to it
+  CallRate out{};                    // calls by it
 };
 
 struct Rates {

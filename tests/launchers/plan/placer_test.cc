@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/launchers/main_fixture.h"
+#include "tests/lp/gpu/stand_in.h"
 
 namespace lp::test {
 namespace {
@@ -36,6 +37,43 @@ TEST_F(MainTest, EachNodeSeesItsOwnGpusOnly) {
   EXPECT_EQ(program.wait().code, 0) << program.err();
   EXPECT_TRUE(has(program.err(), "worker/0 | gpus 4,7, ")) << program.err();
   EXPECT_TRUE(has(program.err(), "worker/1 | gpus GPU-9a,9, ")) << program.err();
+}
+
+// A host with three GPUs.
+const std::string kThreeGpus =
+    "driver 580.95.05 13000\n"
+    "gpu GPU-aa 85899345920 0 0 NVIDIA H100\n"
+    "gpu GPU-bb 85899345920 0 0 NVIDIA H100\n"
+    "gpu GPU-cc 85899345920 0 0 NVIDIA H100\n";
+
+TEST_F(MainTest, GpusAreNamedByUuidAndHiddenFromNodesThatAskForNone) {
+  const GpuStandIn host(kThreeGpus);
+  const VisibleGpus gpus("2,0,1");
+  Subprocess program(arguments(
+      {with_processes(), "--mode=says where it is", "--workers=2", configuration("groups: {worker: {gpus: 1}}\n")}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), "worker/0 | gpus GPU-cc, ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "worker/1 | gpus GPU-aa, ")) << program.err();
+  Subprocess other(
+      arguments({with_processes(), "--mode=says where it is", configuration("groups: {counter: {gpus: 1}}\n")}));
+  EXPECT_EQ(other.wait().code, 0) << other.err();
+  EXPECT_TRUE(has(other.err(), "worker/0 | gpus , ")) << other.err();
+}
+
+TEST_F(MainTest, AGpuThatFailsIsTheCauseAndTheRestartAvoidsIt) {
+  const GpuStandIn host(kThreeGpus);
+  Subprocess program(arguments({with_processes(), "--mode=says where it is", "--steps=1000000000", "--workers=2",
+                                "--restart", configuration("groups: {worker: {gpus: 1}}\n")}));
+  ASSERT_TRUE(program.read_until("worker/0 | gpus GPU-aa, ")) << program.err();
+  ASSERT_TRUE(program.read_until("worker/1 | gpus GPU-bb, ")) << program.err();
+  host.change(kThreeGpus + "xid GPU-bb 31\nxid GPU-bb 79\n");
+  const std::string cause = "its GPU GPU-bb (NVIDIA H100) has failed: the driver reported Xid 79";
+  EXPECT_TRUE(program.read_until("was killed by its agent: " + cause)) << program.err();
+  EXPECT_TRUE(program.read_until("worker/1 | gpus GPU-cc, ")) << program.err();
+  host.change(kThreeGpus + "xid GPU-bb 31\nxid GPU-bb 79\nxid GPU-aa 48\n");
+  EXPECT_EQ(program.wait().code, 1);
+  EXPECT_TRUE(has(program.err(), "worker/0 needs 1 gpus, 0 of memory, and localhost has 0 (2 are broken) gpus, "))
+      << program.err();
 }
 
 TEST_F(MainTest, MoreGpusThanThereAreAreRefusedWithTheSum) {

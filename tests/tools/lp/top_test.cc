@@ -1,6 +1,11 @@
 // Usage and rates of nodes, from two measurements; and lp's view of them.
 
+#include <fstream>
+#include <map>
+
 #include "lp/base/json_value.h"
+#include "tests/directory.h"
+#include "tests/lp/gpu/stand_in.h"
 #include "tests/tools/lp/lp_fixture.h"
 #include "tools/lp/rates.h"
 
@@ -49,6 +54,32 @@ TEST(Rates, NumbersAreShort) {
   EXPECT_EQ(tool::short_number(12'345'678), "12M");
   EXPECT_EQ(tool::short_time(std::chrono::nanoseconds(32'768)), "33µs");
   EXPECT_EQ(tool::short_time({}), "");
+}
+
+TEST_F(LpTest, TopShowsTheGpuOfEachNodeThatHasOne) {
+  const GpuStandIn host(
+      "driver 580.95.05 13000\n"
+      "gpu GPU-aa 85899345920 1073741824 75 NVIDIA H100\n"
+      "gpu GPU-bb 85899345920 2147483648 5 NVIDIA H100\n");
+  const Directory files;
+  const std::filesystem::path file = files.path() / "gpus.yaml";
+  std::ofstream(file) << "groups: {worker: {gpus: 1}}\n";
+  Subprocess program(waiting({"--config=" + file.string()}));
+  wait_until_running();
+  const Ended top = lp("top last --interval=0.2");
+  EXPECT_TRUE(has(top.output, "GPU%")) << top.output;
+  EXPECT_TRUE(has(top.output, "GPU MEMORY")) << top.output;
+  const JsonValue json = JsonValue::parse(lp("top last --json --interval=0.2").output);
+  std::map<std::string, std::string> seen;
+  for (const JsonValue& node : json.find("nodes")->items()) {
+    if (node.find("gpus")->items().empty()) continue;
+    seen[node.find("gpus")->items().at(0).text()] = std::to_string(from_json<double>(*node.find("gpu_busy"))) + " " +
+                                                    std::to_string(from_json<std::uint64_t>(*node.find("gpu_memory")));
+  }
+  EXPECT_EQ(seen,
+            (std::map<std::string, std::string>{{"GPU-aa", "0.750000 1073741824"}, {"GPU-bb", "0.050000 2147483648"}}));
+  EXPECT_EQ(lp("stop last").code, 0);
+  program.wait();
 }
 
 TEST_F(LpTest, TopShowsALiveRun) {

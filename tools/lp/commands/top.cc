@@ -36,16 +36,20 @@ std::string text_of(const RunView& run, const Rates& rates, const Screen& screen
   const bool hosts = std::any_of(rates.nodes.begin(), rates.nodes.end(),
                                  [&](const NodeRate& node) { return node.host != rates.nodes.front().host; });
   std::vector<Column> columns = {{"NODE", Cut::middle}, {"STATE"}};
+  const bool gpus =
+      std::any_of(rates.nodes.begin(), rates.nodes.end(), [](const NodeRate& node) { return !node.gpus.empty(); });
   if (hosts) columns.push_back({"HOST", Cut::middle});
-  for (const char* title : {"CPU%", "MEMORY", "CALLS IN/S", "CALLS OUT/S", "P50", "P99", "QUEUE"}) {
-    columns.push_back({title, Cut::never, true});
-  }
+  std::vector<const char*> titles = {"CPU%", "MEMORY", "CALLS IN/S", "CALLS OUT/S", "P50", "P99", "QUEUE"};
+  if (gpus) titles.insert(titles.begin() + 2, {"GPU%", "GPU MEMORY"});
+  for (const char* title : titles) columns.push_back({title, Cut::never, true});
   Table table(std::move(columns));
   for (const NodeRate& node : rates.nodes) {
     std::vector<std::string> cells = {Screen::clean(node.name), std::string(enum_name(node.state))};
     if (hosts) cells.push_back(Screen::clean(node.host));
     cells.push_back(node.measured ? percent(node.cpu) : "");
     cells.push_back(node.measured ? memory_text(node.memory) : "");
+    if (gpus) cells.push_back(node.gpu_busy.has_value() ? percent(*node.gpu_busy) : "");
+    if (gpus) cells.push_back(node.gpus.empty() ? "" : memory_text(node.gpu_memory));
     for (std::string cell : {short_number(node.in.calls), short_number(node.out.calls), p50(node.in), p99(node.in),
                              std::to_string(node.in.waiting)}) {
       cells.push_back(std::move(cell));
@@ -71,6 +75,9 @@ std::string json_of(const RunView& run, const Rates& rates) {
     json.member("host", node.host);
     json.member("cpu", node.measured ? std::optional(node.cpu) : std::nullopt);
     json.member("memory", node.measured ? std::optional(node.memory) : std::nullopt);
+    json.member("gpus", node.gpus);
+    json.member("gpu_busy", node.gpu_busy);
+    json.member("gpu_memory", node.gpus.empty() ? std::nullopt : std::optional(node.gpu_memory));
     write_rate(json, "in", node.in);
     write_rate(json, "out", node.out);
     json.end_object();

@@ -1,0 +1,61 @@
+#pragma once
+// The memory of a GPU, and the work that moves bytes there and back. lp::cuda::Array consists of these operations. One
+// implementation is CUDA's; tests have one that a processor executes, so that the same paths run on every machine.
+//
+// A Device belongs to its process, and lives as long as somebody has it. A Queue belongs to a Stream, and to the arrays
+// that were made in it. All of this is thread-safe. No header of this room includes one of CUDA.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace lp::cuda {
+
+// A point in the work of a queue. It is reached when all the work before it is done.
+class Mark {
+ public:
+  virtual ~Mark() = default;
+  // The thread waits until the point is reached. Throws Error(failed), which names the GPU, if the work fails.
+  virtual void wait() const = 0;
+};
+
+// Work for the GPU, which does it in its order (a CUDA stream). Nothing here waits for the GPU, except the end of a
+// Queue. Every function throws Error(failed), which names the GPU, if an earlier piece of work has failed, if the GPU
+// has disappeared, or if this process was forked from the one that has the GPU.
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  // Takes memory for the work that follows. Throws Error(overloaded) when the GPU has not enough.
+  virtual void* allocate(std::size_t size) = 0;
+  // Gives memory back after the work so far.
+  virtual void free(void* memory) noexcept = 0;
+  // Copy bytes between the memory of the GPU and pinned memory of the host.
+  virtual void to_gpu(void* to, const std::byte* from, std::size_t size) = 0;
+  virtual void to_host(std::byte* to, const void* from, std::size_t size) = 0;
+  virtual std::shared_ptr<const Mark> mark() = 0;
+  // The work that follows waits for a mark of any queue of the GPU.
+  virtual void follow(const Mark& mark) = 0;
+  // The cudaStream_t into which a node puts kernels of its own.
+  virtual void* native() const noexcept = 0;
+};
+
+// Memory of the host that the GPU reads and writes by itself.
+class Pinned {
+ public:
+  virtual ~Pinned() = default;
+  virtual std::byte* data() const noexcept = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const std::string& name() const noexcept = 0;  // "GPU-... (NVIDIA H100)"
+  virtual std::unique_ptr<Queue> open_queue() = 0;
+  virtual std::unique_ptr<Pinned> pin(std::size_t size) = 0;
+};
+
+// The GPU of that number among those that this process sees. Throws Error(failed), in words that say what to do, when
+// this process cannot use it: without a driver or a GPU, or in a build without the CUDA toolkit.
+std::shared_ptr<Device> device(int number = 0);
+
+}  // namespace lp::cuda

@@ -1,0 +1,161 @@
+#pragma once
+// A "GPU" that the processor executes. It does nothing before somebody waits for it, and then only the work that must
+// come before: so a missing mark shows as wrong bytes. Memory that was given back has other bytes. Owned by its test;
+// thread-safe.
+
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/text.h"
+#include "lp/cuda/device.h"
+#include "lp/cuda/stream.h"
+
+namespace lp::test {
+
+class ProcessorQueue;
+
+class ProcessorDevice final : public cuda::Device, public std::enable_shared_from_this<ProcessorDevice> {
+ public:
+  explicit ProcessorDevice(std::string name = "GPU-test", std::size_t memory = std::size_t{1} << 30)
+      : name_(std::move(name)), memory_(memory) {}
+
+  const std::string& name() const noexcept override { return name_; }
+  std::unique_ptr<cuda::Queue> open_queue() override;
+  std::unique_ptr<cuda::Pinned> pin(std::size_t size) override;
+
+  // From now on the GPU does no work, as one that has fallen off the bus.
+  void fail() { failed_ = true; }
+  std::size_t used() const { return used_; }  // bytes that were taken, and not yet given back
+  int copies() const { return copies_; }      // copies from and to the host
+
+ private:
+  friend class ProcessorQueue;
+  void check() const {
+    if (failed_) throw_failed(name_ + ": it has disappeared");
+  }
+
+  const std::string name_;
+  const std::size_t memory_;
+  std::recursive_mutex mutex_;
+  std::size_t used_ = 0;
+  int copies_ = 0;
+  bool failed_ = false;
+};
+
+class ProcessorQueue final : public cuda::Queue {
+ public:
+  explicit ProcessorQueue(std::shared_ptr<ProcessorDevice> gpu) : gpu_(std::move(gpu)) {}
+  ~ProcessorQueue() override { run(work_->end()); }
+  ProcessorQueue(const ProcessorQueue&) = delete;
+  ProcessorQueue& operator=(const ProcessorQueue&) = delete;
+
+  void put(std::function<void()> task) {
+    const std::lock_guard lock(gpu_->mutex_);
+    gpu_->check();
+    work_->tasks.push_back(std::move(task));
+  }
+  void* allocate(std::size_t size) override {
+    const std::lock_guard lock(gpu_->mutex_);
+    gpu_->check();
+    if (gpu_->used_ + size > gpu_->memory_) run(work_->end());  // memory that this queue gives back can be had
+    if (gpu_->used_ + size > gpu_->memory_) {
+      throw Error(ErrorKind::overloaded, gpu_->name_ + " has no " + memory_text(size) + " of memory left");
+    }
+    gpu_->used_ += size;
+    auto* memory = new std::byte[size];
+    sizes_->emplace(memory, size);
+    return memory;
+  }
+  void free(void* memory) noexcept override {
+    const std::lock_guard lock(gpu_->mutex_);
+    work_->tasks.push_back([gpu = gpu_.get(), sizes = sizes_, memory] {
+      const auto at = sizes->find(memory);
+      std::memset(memory, 0xEE, at->second);
+      gpu->used_ -= at->second;
+      delete[] static_cast<std::byte*>(memory);
+      sizes->erase(at);
+    });
+  }
+  void to_gpu(void* to, const std::byte* from, std::size_t size) override { copy(to, from, size); }
+  void to_host(std::byte* to, const void* from, std::size_t size) override { copy(to, from, size); }
+  std::shared_ptr<const cuda::Mark> mark() override {
+    const std::lock_guard lock(gpu_->mutex_);
+    gpu_->check();
+    return std::make_shared<const Reached>(gpu_, work_, work_->end());
+  }
+  void follow(const cuda::Mark& mark) override {
+    put([reached = static_cast<const Reached&>(mark)] { reached.work->run(reached.end); });
+  }
+  void* native() const noexcept override { return const_cast<ProcessorQueue*>(this); }
+
+ private:
+  struct Work {
+    std::deque<std::function<void()>> tasks{};
+    std::size_t done = 0;
+    std::size_t end() const { return done + tasks.size(); }
+    void run(std::size_t end) {
+      while (done < end) {
+        const std::function<void()> task = std::move(tasks.front());
+        tasks.pop_front();
+        ++done;
+        task();
+      }
+    }
+  };
+  struct Reached final : cuda::Mark {
+    Reached(std::shared_ptr<ProcessorDevice> of, std::shared_ptr<Work> in, std::size_t at)
+        : gpu(std::move(of)), work(std::move(in)), end(at) {}
+    void wait() const override {
+      const std::lock_guard lock(gpu->mutex_);
+      gpu->check();
+      work->run(end);
+    }
+    std::shared_ptr<ProcessorDevice> gpu;
+    std::shared_ptr<Work> work;
+    std::size_t end;
+  };
+
+  void run(std::size_t end) {
+    const std::lock_guard lock(gpu_->mutex_);
+    work_->run(end);
+  }
+  void copy(void* to, const void* from, std::size_t size) {
+    put([gpu = gpu_.get(), to, from, size] {
+      std::memcpy(to, from, size);
+      ++gpu->copies_;
+    });
+  }
+
+  const std::shared_ptr<ProcessorDevice> gpu_;
+  const std::shared_ptr<Work> work_ = std::make_shared<Work>();
+  const std::shared_ptr<std::map<void*, std::size_t>> sizes_ = std::make_shared<std::map<void*, std::size_t>>();
+};
+
+inline std::unique_ptr<cuda::Queue> ProcessorDevice::open_queue() {
+  check();
+  return std::make_unique<ProcessorQueue>(shared_from_this());
+}
+
+inline std::unique_ptr<cuda::Pinned> ProcessorDevice::pin(std::size_t size) {
+  struct Memory final : cuda::Pinned {
+    explicit Memory(std::size_t bytes) : memory(std::make_unique<std::byte[]>(bytes)) {}
+    std::byte* data() const noexcept override { return memory.get(); }
+    std::unique_ptr<std::byte[]> memory;
+  };
+  return std::make_unique<Memory>(size);
+}
+
+// Puts a "kernel" into the stream of such a GPU.
+inline void put_kernel(const cuda::Stream& stream, std::function<void()> kernel) {
+  static_cast<ProcessorQueue*>(stream.native())->put(std::move(kernel));
+}
+
+}  // namespace lp::test
