@@ -26,18 +26,12 @@ class CombineTable {
   // is no room for it.
   char* find_or_add(std::string_view key, bool& added) {
     const std::uint64_t hash = key_hash(key);
-    const auto tag = static_cast<std::uint32_t>(hash >> 32);
-    for (std::size_t slot = hash & mask_;; slot = (slot + 1) & mask_) {
-      const Slot& one = slots()[slot];
-      if (one.at == 0) return add(key, hash, added);
-      if (one.tag != tag) continue;
-      char* const pair = pair_at(one.at);
-      if (key_of_pair(pair) == key) {
-        added = false;
-        return pair + kHead + key.size();
-      }
-    }
+    char* const found = find(key, hash);
+    added = false;
+    return found != nullptr ? found : add(key, hash, added);
   }
+  // Null when there is no such key.
+  const char* find(std::string_view key) { return find(key, key_hash(key)); }
   bool empty() const { return count_ == 0; }
   std::size_t size() const { return count_; }
 
@@ -66,6 +60,16 @@ class CombineTable {
   }
   Slot* slots() { return reinterpret_cast<Slot*>(slots_.data()); }
   char* pair_at(std::uint32_t at) { return pairs_.data() + std::size_t{at} * SortBuffer::kUnit; }
+  char* find(std::string_view key, std::uint64_t hash) {
+    const auto tag = static_cast<std::uint32_t>(hash >> 32);
+    for (std::size_t slot = hash & mask_;; slot = (slot + 1) & mask_) {
+      const Slot& one = slots()[slot];
+      if (one.at == 0) return nullptr;
+      if (one.tag != tag) continue;
+      char* const pair = pair_at(one.at);
+      if (key_of_pair(pair) == key) return pair + kHead + key.size();
+    }
+  }
   char* add(std::string_view key, std::uint64_t hash, bool& added);
   bool grow();
   void put(std::uint64_t hash, std::uint32_t at);

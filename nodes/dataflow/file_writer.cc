@@ -32,7 +32,10 @@ FileWriter::~FileWriter() {
 }
 
 void FileWriter::put(std::string_view bytes) {
-  if (!write_all(file_.number(), bytes)) fail_to_write(path_, errno);
+  if (!write_all(file_.number(), bytes)) {
+    failed_ = true;
+    fail_to_write(path_, errno);
+  }
   written_ += bytes.size();
 }
 
@@ -45,6 +48,17 @@ void FileWriter::write_through(std::string_view bytes) {
   } else {
     write(bytes);
   }
+}
+
+void FileWriter::cut_back(std::uint64_t size) {
+  if (size < written_) {
+    const auto end = static_cast<off_t>(size);
+    if (::ftruncate(file_.number(), end) != 0 || ::lseek(file_.number(), end, SEEK_SET) != end) {
+      fail_to_write(path_, errno);
+    }
+    written_ = size;
+  }
+  used_ = static_cast<std::size_t>(size - written_);
 }
 
 void FileWriter::close(bool durable) {

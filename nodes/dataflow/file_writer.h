@@ -32,6 +32,9 @@ class FileWriter {
       write_through(bytes);
     }
   }
+  bool failed() const { return failed_; }  // the system has refused to write
+  // Takes back what was written behind this size.
+  void cut_back(std::uint64_t size);
   // Writes the rest and keeps the file. With `durable` it is on the disk, and survives a crash of the machine.
   void close(bool durable);
 
@@ -45,6 +48,7 @@ class FileWriter {
   std::vector<char> block_;
   std::size_t used_ = 0;
   std::uint64_t written_ = 0;
+  bool failed_ = false;
 };
 
 }  // namespace lp::dataflow

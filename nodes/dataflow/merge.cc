@@ -17,6 +17,13 @@ Merge merge_all(std::vector<MergeInput> inputs, std::size_t memory) {
   return Merge(std::move(readers));
 }
 
+// The memory that blocks of the least size need.
+std::uint64_t least_memory(const std::vector<MergeInput>& inputs) {
+  std::uint64_t bytes = 0;
+  for (const MergeInput& one : inputs) bytes += std::min<std::uint64_t>(one.bytes, kLeastBlock);
+  return bytes;
+}
+
 }  // namespace
 
 Merge::Merge(std::vector<RunReader> readers) {
@@ -73,7 +80,7 @@ bool Merge::next(Pair& pair) {
 
 Merge merge_within(std::vector<MergeInput> inputs, std::size_t memory, const std::function<std::string()>& new_file) {
   const std::size_t most = std::clamp<std::size_t>(memory / kLeastBlock, 2, kMostInputs);
-  while (inputs.size() > most) {
+  while (inputs.size() > kMostInputs || (inputs.size() > most && least_memory(inputs) > memory)) {
     std::vector<MergeInput> merged;
     for (std::size_t i = 0; i < inputs.size(); i += most) {
       const std::size_t end = std::min(i + most, inputs.size());

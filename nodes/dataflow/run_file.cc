@@ -63,7 +63,10 @@ void RunWriter::begin_partition(std::uint32_t partition) {
 }
 
 void RunWriter::add(std::uint32_t partition, const Pair& pair) {
-  if (partition != partition_) begin_partition(partition);
+  if (partition != partition_) {
+    if (partition >= run_.segments.size()) run_.segments.resize(partition + 1);
+    begin_partition(partition);
+  }
   char head[kMostHead];
   const char* const end = put_size(put_size(head, pair.key.size()), pair.value.size());
   file_.write({head, static_cast<std::size_t>(end - head)});

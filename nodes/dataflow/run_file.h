@@ -31,7 +31,8 @@ struct SortedRun {
 
 class RunWriter {
  public:
-  // Makes the file. A writer that is destroyed before finish() removes it.
+  // Makes the file. A writer that is destroyed before finish() removes it. The run has so many partitions, and more
+  // when pairs are added to them.
   RunWriter(std::string path, std::uint32_t partitions);
 
   // Adds a pair. Partitions do not decrease.

@@ -42,6 +42,7 @@ class CombiningWriter final : public Operator, public Consumer<T> {
       const std::optional<K> key = key_of(one);
       if (!key) continue;
       const KeyBytes<K> bytes(*key);
+      if (bad_.allowed() && !fits(bytes.view(), one)) continue;
       bool added = false;
       char* at = table_.find_or_add(bytes.view(), added);
       if (at == nullptr) [[unlikely]] {
@@ -67,6 +68,18 @@ class CombiningWriter final : public Operator, public Consumer<T> {
       bad_.skip();
       return {};
     }
+  }
+  // Whether the record can be added; else it is left out. It is tried with a copy of the sum.
+  bool fits(std::string_view key, const T& record) {
+    Sum sum{};
+    if (const char* const at = table_.find(key)) std::memcpy(&sum, at, sizeof(Sum));
+    try {
+      add_(sum, record);
+    } catch (...) {
+      bad_.skip();
+      return false;
+    }
+    return true;
   }
   char* add_to_full(std::string_view key, bool& added) {
     flush();

@@ -120,7 +120,7 @@ class CoGroupCached final : public AtEnd<Either<SortedRun, B>, U> {
  public:
   using Record = Either<SortedRun, B>;
   CoGroupCached(StageSite& site, KeyOf key_of, F f)
-      : AtEnd<Record, U>(site, std::nullopt), key_of_(std::move(key_of)), f_(std::move(f)) {}
+      : AtEnd<Record, U>(site, std::nullopt), bad_(site.bad), key_of_(std::move(key_of)), f_(std::move(f)) {}
   void take(std::span<const Record> records) override {
     for (const Record& one : records) {
       if (one.left) {
@@ -147,11 +147,14 @@ class CoGroupCached final : public AtEnd<Either<SortedRun, B>, U> {
           others.add_bytes(record, 1);
         }
       }
-      f_(key_of<K>(groups.key()), cached.records(), others.records(), out);
+      const auto key = key_of<K>(groups.key());
+      out.make(
+          bad_, [&] { f_(key, cached.records(), others.records(), out); }, [&] { return records_of_key(key); });
       out.flush();  // before the bytes go
     }
   }
 
+  const BadRecords& bad_;
   KeyOf key_of_;
   F f_;
   SideWriter writer_{};

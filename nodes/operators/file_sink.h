@@ -64,10 +64,21 @@ class PartFiles {
 template <class T, class F>
 class FileSink final : public Operator, public Consumer<T> {
  public:
-  FileSink(const StageSite& site, std::filesystem::path into, F f) : parts_(site, std::move(into)), f_(std::move(f)) {}
+  FileSink(const StageSite& site, std::filesystem::path into, F f)
+      : bad_(site.bad), parts_(site, std::move(into)), f_(std::move(f)) {}
   void take(std::span<const T> records) override {
-    Output out(parts_.file());
-    for (const T& one : records) f_(one, out);
+    FileWriter& file = parts_.file();
+    Output out(file);
+    for (const T& one : records) {
+      const std::uint64_t before = file.size();
+      try {
+        f_(one, out);
+      } catch (...) {
+        if (file.failed()) throw;  // not about the record
+        bad_.skip();
+        file.cut_back(before);
+      }
+    }
   }
   void mark(const Mark&) override {}
   void start() override { parts_.start(); }
@@ -78,6 +89,7 @@ class FileSink final : public Operator, public Consumer<T> {
   void load(const StatePiece& piece) override { parts_.load(piece); }
 
  private:
+  const BadRecords& bad_;
   PartFiles parts_;
   F f_;
 };

@@ -43,6 +43,11 @@ class Generator final : public Operator, public StageSource, public Producer<T> 
     out_.flush();
     return Step::read;
   }
+  // Until the next record is due; the records of a millisecond are made together.
+  Duration idle_time() const override {
+    const double due = static_cast<double>(made_ + 1) * replicas_ / options_.rate;
+    return std::max<Duration>(from_seconds(due - to_seconds(now() - begun_)), std::chrono::milliseconds(1));
+  }
   void mark(const Mark& mark) override { this->emit_mark(mark); }
   void again() override {
     out_.clear();

@@ -58,12 +58,18 @@ class Records {
 
 namespace dataflow {
 
+// Names the records on which a function has failed, for people.
+template <Key K>
+std::string records_of_key(const K& key) {
+  return "the records of the key " + key_text(key);
+}
+
 // f(key, records, collector), once for each key, in the order of the keys.
 template <class K, class T, class U, class KeyOf, class F>
 class GroupByKey final : public AtEnd<T, U> {
  public:
   GroupByKey(StageSite& site, KeyOf key_of, F f)
-      : AtEnd<T, U>(site, std::nullopt), key_of_(std::move(key_of)), f_(std::move(f)) {}
+      : AtEnd<T, U>(site, std::nullopt), bad_(site.bad), key_of_(std::move(key_of)), f_(std::move(f)) {}
 
   void take(std::span<const T> records) override {
     for (const T& one : records) {
@@ -81,11 +87,14 @@ class GroupByKey final : public AtEnd<T, U> {
     while (groups.next()) {
       if (!this->state_.owns(groups.key())) continue;
       Records<T> records(groups);
-      f_(key_of<K>(groups.key()), records, out);
+      const auto key = key_of<K>(groups.key());
+      out.make(
+          bad_, [&] { f_(key, records, out); }, [&] { return records_of_key(key); });
       out.flush();  // before the bytes of the key go
     }
   }
 
+  const BadRecords& bad_;
   KeyOf key_of_;
   F f_;
   RecordWriter record_{};
@@ -117,14 +126,16 @@ struct RecordBag {
   }
 };
 
-// Calls out(f(left, right)) for each pair.
+// Calls out(f(left, right)) for each pair. One on which f fails may be left out.
 template <class F>
 struct EachPair {
   F f;
   template <class A, class B, class Out>
   void operator()(const std::vector<A>& lefts, const std::vector<B>& rights, Out& out) const {
     for (const A& left : lefts) {
-      for (const B& right : rights) out(f(left, right));
+      for (const B& right : rights) {
+        out.attempt([&] { out(f(left, right)); }, [] { return std::string("a pair of records that are joined"); });
+      }
     }
   }
 };
@@ -134,6 +145,14 @@ template <class A, class B>
 struct Either {
   std::optional<A> left{};
   std::optional<B> right{};
+};
+
+// A record of a key that was divided into parts.
+template <class T>
+struct OfPart {
+  std::string key{};  // its bytes, and the number of the part
+  T record{};
+  bool first() const { return key.back() == '\0'; }  // whether it is of the first part
 };
 
 // The records of both flows. They refer to the bags.

@@ -29,8 +29,8 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
       const bool added = at == states_.end();
       if (added) at = states_.emplace(std::string(bytes.view()), State()).first;
       out_.make(bad_, [&] { change(key, at->second, one); });
-      budget_.template changed<State>(one, added ? bytes_of_key(bytes.view()) + sizeof(State) : 0,
-                                      [this] { return size(); });
+      const std::size_t more = added ? bytes_of_key(bytes.view()) + sizeof(State) : 0;
+      if (budget_.template changed<State>(one, more, [this] { return size(); })) budget_.fail();
     }
     out_.flush();
   }
@@ -50,7 +50,7 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
       const std::string key(in.text());
       states_.insert_or_assign(key, read_record<State>(in));
     }
-    budget_.grown(piece.bytes.size(), [this] { return size(); });
+    if (budget_.grown(piece.bytes.size(), [this] { return size(); })) budget_.fail();
   }
 
  private:
@@ -66,7 +66,7 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
   }
   std::size_t size() const {
     std::size_t bytes = 0;
-    for (const auto& [key, state] : states_) bytes += bytes_of_key(key) + bytes_of(state);
+    for (const auto& [key, state] : states_) bytes += bytes_of_key(key) + record_size(state);
     return bytes;
   }
 
@@ -75,7 +75,7 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
   F f_;
   StateBudget budget_;
   ByKeyBytes<State> states_{};
-  Collector<U> out_{*this, &bad_};
+  Collector<U> out_{*this};
 };
 
 }  // namespace lp::dataflow

@@ -48,6 +48,7 @@ class ServiceSource final : public Operator, public StageSource, public Producer
     out_.flush();
     return Step::read;
   }
+  Duration idle_time() const override { return std::chrono::milliseconds(2); }
   void mark(const Mark& mark) override { this->emit_mark(mark); }
   void again() override { out_.again(handed_); }
   std::string place() const override { return "the value of the number " + std::to_string(first_ + handed_); }

@@ -112,7 +112,9 @@ class MergeRange final : public AtEnd<RangedRun, T, GivenRanges> {
   void make_results() override {
     const std::vector<RangedRun> runs = this->state_.take();
     const KeyRange range = range_of(runs, site_.replica, site_.replicas);
-    Merge merge = merge_within(blocks_in(runs, range), static_cast<std::size_t>(site_.options.memory),
+    std::vector<MergeInput> blocks;
+    for (const RangedRun& one : runs) add_blocks(one, range, blocks);
+    Merge merge = merge_within(std::move(blocks), static_cast<std::size_t>(site_.options.memory),
                                [this] { return site_.new_file(); });
     for (Pair pair; merge.next(pair);) {
       if (pair.key < range.begin) continue;

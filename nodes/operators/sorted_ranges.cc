@@ -1,10 +1,12 @@
 #include "nodes/operators/sorted_ranges.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "lp/base/error.h"
 #include "nodes/dataflow/partitioner.h"
 #include "nodes/dataflow/record_codec.h"
 
@@ -25,45 +27,45 @@ RangedRun run_in(const StatePiece& piece) {
 
 }  // namespace
 
+RangedWriter::RangedWriter(StageSite& site)
+    : most_(std::max(kLeastBlock, static_cast<std::size_t>(site.options.memory) / kBlocks)), run_(site.new_file(), 1) {}
+
+void RangedWriter::add(const Pair& pair) {
+  if (empty() || bytes_ >= most_) {
+    out_.begins.emplace_back(pair.key.substr(0, kBeginBytes));
+    bytes_ = 0;
+  }
+  bytes_ += pair.key.size() + pair.value.size();
+  run_.add(static_cast<std::uint32_t>(out_.begins.size() - 1), pair);
+}
+
+RangedRun RangedWriter::finish() {
+  out_.run = run_.finish();
+  return std::move(out_);
+}
+
 SortedRanges::SortedRanges(StageSite& site) : site_(site), buffer_(std::in_place, site.options.memory, 1) {}
 
 void SortedRanges::add(const Pair& pair) {
   if (!buffer_->add(0, pair)) [[unlikely]] {
     spill();
-    if (!buffer_->add(0, pair)) return add_large(pair);
+    if (!buffer_->add(0, pair)) add_large(pair);
   }
-  bytes_ += pair.key.size() + pair.value.size();
 }
 
 // A pair that is larger than the memory is a run of its own.
 void SortedRanges::add_large(const Pair& pair) {
-  RunWriter alone(site_.new_file(), 1);
-  alone.add(0, pair);
-  runs_.push_back({alone.finish(), {std::string(pair.key.substr(0, kBeginBytes))}});
-}
-
-std::uint32_t SortedRanges::blocks() const {
-  constexpr std::size_t kLeast = 4096;  // bytes
-  const std::size_t block = std::max(kLeast, static_cast<std::size_t>(site_.options.memory) / kBlocks);
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(bytes_ / block, 1, buffer_->size()));
+  RangedWriter alone(site_);
+  alone.add(pair);
+  runs_.push_back(alone.finish());
 }
 
 void SortedRanges::spill() {
   if (!buffer_ || buffer_->empty()) return;
-  const std::uint32_t blocks = this->blocks();
-  RangedRun ranged;
-  RunWriter run(site_.new_file(), blocks);
-  const std::span<const SortEntry> all = buffer_->sorted();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Pair pair = buffer_->pair_at(all[i]);
-    const auto block = static_cast<std::uint32_t>(i * blocks / all.size());
-    if (block == ranged.begins.size()) ranged.begins.emplace_back(pair.key.substr(0, kBeginBytes));
-    run.add(block, pair);
-  }
-  ranged.run = run.finish();
-  runs_.push_back(std::move(ranged));
+  RangedWriter run(site_);
+  for (const SortEntry& one : buffer_->sorted()) run.add(buffer_->pair_at(one));
+  runs_.push_back(run.finish());
   buffer_->clear();
-  bytes_ = 0;
 }
 
 void SortedRanges::save(OperatorState& out) const {
@@ -101,20 +103,33 @@ KeyRange range_of(const std::vector<RangedRun>& runs, std::uint32_t replica, std
   return {.begin = replica == 0 ? "" : bounds[replica - 1], .end = last ? "" : bounds[replica], .last = last};
 }
 
-std::vector<MergeInput> blocks_in(const std::vector<RangedRun>& runs, const KeyRange& range) {
-  std::vector<MergeInput> out;
-  for (const auto& [run, begins] : runs) {
-    // A block may have keys that begin as the next one's first key.
-    auto first = std::lower_bound(begins.begin(), begins.end(), range.begin) - begins.begin();
-    const auto end =
-        (range.last ? begins.end() : std::lower_bound(begins.begin(), begins.end(), range.end)) - begins.begin();
-    if (first > 0) --first;
-    if (first >= end) continue;
-    Segment all = run.segments[static_cast<std::size_t>(first)];
-    for (auto block = first + 1; block < end; ++block) all.bytes += run.segments[static_cast<std::size_t>(block)].bytes;
-    out.push_back({.bytes = all.bytes, .open = [path = run.path, all] { return file_segment(path, all); }});
-  }
+BlockRange blocks_of(const RangedRun& run, const KeyRange& range) {
+  const std::vector<std::string>& begins = run.begins;
+  // A block may have keys that begin as the next one's first key.
+  const auto first = std::lower_bound(begins.begin(), begins.end(), range.begin);
+  const auto end = range.last ? begins.end() : std::lower_bound(begins.begin(), begins.end(), range.end);
+  BlockRange out{.begin = static_cast<std::size_t>(first - begins.begin()),
+                 .end = static_cast<std::size_t>(end - begins.begin())};
+  if (out.begin > 0) --out.begin;
+  out.end = std::max(out.begin, out.end);
   return out;
+}
+
+std::unique_ptr<SegmentSource> open_run(const std::string& path, const Segment& segment) {
+  if (!std::filesystem::exists(path)) {
+    throw Error(ErrorKind::failed, path +
+                                       ", which has records of this pipeline, is gone: let PipelineOptions::scratch " +
+                                       "name a folder that outlives the hosts, and begin the run again");
+  }
+  return file_segment(path, segment);
+}
+
+void add_blocks(const RangedRun& run, const KeyRange& range, std::vector<MergeInput>& out) {
+  const BlockRange blocks = blocks_of(run, range);
+  if (blocks.begin == blocks.end) return;
+  Segment all = run.run.segments[blocks.begin];
+  for (std::size_t block = blocks.begin + 1; block < blocks.end; ++block) all.bytes += run.run.segments[block].bytes;
+  out.push_back({.bytes = all.bytes, .open = [path = run.run.path, all] { return open_run(path, all); }});
 }
 
 }  // namespace lp::dataflow

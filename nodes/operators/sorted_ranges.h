@@ -2,11 +2,12 @@
 // Sorted runs that several replicas of the next stage merge, each a range of the keys. A run is divided into blocks,
 // and has the first key of each. Bounds between ranges are such keys, so they are an even sample of the keys.
 //
-// SortedRanges and GivenRanges are owned by an operator; one thread. The rest are values.
+// A RangedWriter, SortedRanges and GivenRanges are owned by an operator; one thread. The rest are values.
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,26 @@ namespace lp::dataflow {
 
 struct RangedRun {
   SortedRun run{};                    // a segment for each block
-  std::vector<std::string> begins{};  // first key of each block, or as much of it as kBeginBytes
+  std::vector<std::string> begins{};  // first key of each block, or its first bytes
+};
+
+// Writes such a run: its pairs come in the order of their keys.
+class RangedWriter {
+ public:
+  explicit RangedWriter(StageSite& site);
+  void add(const Pair& pair);
+  bool empty() const { return out_.begins.empty(); }
+  RangedRun finish();
+
+ private:
+  static constexpr std::size_t kBeginBytes = 64;
+  static constexpr std::size_t kBlocks = 512;  // in a run that has all of the memory
+  static constexpr std::size_t kLeastBlock = 4096;
+
+  const std::size_t most_;  // bytes of a block
+  RunWriter run_;
+  std::size_t bytes_ = 0;  // in the block
+  RangedRun out_{};
 };
 
 // Pairs in a bounded amount of memory, and then in runs on disk. A checkpoint names the runs.
@@ -38,15 +58,10 @@ class SortedRanges {
   std::vector<RangedRun> take();
 
  private:
-  static constexpr std::size_t kBeginBytes = 64;
-  static constexpr std::size_t kBlocks = 512;  // in a run that has all of the memory
-
-  std::uint32_t blocks() const;
   void add_large(const Pair& pair);
 
   StageSite& site_;
   std::optional<SortBuffer> buffer_;
-  std::size_t bytes_ = 0;  // in the buffer
   std::vector<RangedRun> runs_{};
 };
 
@@ -75,8 +90,18 @@ struct KeyRange {
 // The range of a replica: the ranges of all replicas have about the same size, and are in their order.
 KeyRange range_of(const std::vector<RangedRun>& runs, std::uint32_t replica, std::uint32_t replicas);
 
-// The blocks of the runs that may have keys of the range, as sorted segments. The first ones also have smaller keys,
-// and the last ones greater keys.
-std::vector<MergeInput> blocks_in(const std::vector<RangedRun>& runs, const KeyRange& range);
+// The blocks of a run that may have keys of the range. The first one may also have smaller keys, and the last one
+// greater keys.
+struct BlockRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;  // not in it
+};
+BlockRange blocks_of(const RangedRun& run, const KeyRange& range);
+
+// A segment of a run. Error::failed, with what to do, when the run is gone.
+std::unique_ptr<SegmentSource> open_run(const std::string& path, const Segment& segment);
+
+// Adds these blocks as a sorted segment, if there are any.
+void add_blocks(const RangedRun& run, const KeyRange& range, std::vector<MergeInput>& out);
 
 }  // namespace lp::dataflow

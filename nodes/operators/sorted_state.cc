@@ -6,6 +6,7 @@
 
 #include "nodes/dataflow/merge.h"
 #include "nodes/dataflow/record_codec.h"
+#include "nodes/operators/sorted_ranges.h"
 
 namespace lp::dataflow {
 
@@ -53,8 +54,7 @@ Merge SortedState::merge() {
   for (SortedRun& run : runs_) {
     const std::uint64_t bytes = run.segments.at(0).bytes;
     if (bytes == 0) continue;
-    inputs.push_back(
-        {.bytes = bytes, .open = [run = std::move(run)] { return file_segment(run.path, run.segments[0]); }});
+    inputs.push_back({.bytes = bytes, .open = [run = std::move(run)] { return open_run(run.path, run.segments[0]); }});
   }
   runs_.clear();
   return merge_within(std::move(inputs), static_cast<std::size_t>(site_.options.memory),

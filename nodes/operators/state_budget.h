@@ -1,5 +1,6 @@
 #pragma once
-// Keeps the state of an operator that is in memory within PipelineOptions::memory. Owned by the operator; one thread.
+// Tells when the state of an operator that is in memory needs more than its part of PipelineOptions::memory. Owned by
+// the operator; one thread.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,23 +12,11 @@
 
 #include "lp/base/error.h"
 #include "lp/base/text.h"
-#include "nodes/dataflow/record_codec.h"
+#include "nodes/dataflow/record_size.h"
 #include "nodes/stream/stage_plan.h"
 
 namespace lp::dataflow {
 
-// The bytes of a value, with all that it owns.
-template <class V>
-std::size_t bytes_of(const V& value) {
-  if constexpr (std::is_trivially_copyable_v<V>) {
-    return sizeof(V);
-  } else {
-    thread_local RecordWriter writer;
-    writer.clear();
-    write_record(writer, value);
-    return sizeof(V) + writer.size();
-  }
-}
 // What an entry of a table needs beside its value.
 inline std::size_t bytes_of_key(std::string_view key) {
   constexpr std::size_t kEntry = 64;
@@ -36,38 +25,45 @@ inline std::size_t bytes_of_key(std::string_view key) {
 
 class StateBudget {
  public:
-  // `what` the operator keeps, for the error.
-  StateBudget(const StageSite& site, std::string what)
-      : memory_(static_cast<std::size_t>(site.options.memory)),
+  // `what` the operator keeps, for the error. It may have a part of the memory.
+  StateBudget(const StageSite& site, std::string what, double part = 1)
+      : all_(static_cast<std::size_t>(site.options.memory)),
+        memory_(static_cast<std::size_t>(static_cast<double>(all_) * part)),
         next_(memory_),
         what_(std::move(what) + " of the stage " + site.stage) {}
 
+  std::size_t memory() const { return memory_; }
   // The state has grown by so many bytes at most. measure() returns the size of the whole state; it is called when that
-  // has grown by a large part of the memory. Error::failed when there is not enough.
+  // has grown by a large part of the memory. Returns whether that is too little.
   template <class F>
-  void grown(std::size_t bytes, const F& measure) {
+  bool grown(std::size_t bytes, const F& measure) {
     grown_ += bytes;
-    if (grown_ >= next_) [[unlikely]] {
-      check(measure());
-    }
+    return grown_ >= next_ && too_large(measure());
   }
   // The same, when a value has changed, perhaps by the bytes of the record, and `more` bytes were added.
   template <class Value, class T, class F>
-  void changed(const T& record, std::size_t more, const F& measure) {
-    if constexpr (!std::is_trivially_copyable_v<Value>) more += bytes_of(record);
-    grown(more, measure);
+  bool changed(const T& record, std::size_t more, const F& measure) {
+    if constexpr (!std::is_trivially_copyable_v<Value>) more += record_size(record);
+    return grown(more, measure);
+  }
+  // The state is empty again.
+  void emptied() {
+    grown_ = 0;
+    next_ = memory_;
+  }
+  [[noreturn]] void fail() const {
+    throw Error(ErrorKind::failed, what_ + " need more than PipelineOptions::memory, which is " + memory_text(all_) +
+                                       ": raise it, or give the stage more replicas");
   }
 
  private:
-  void check(std::size_t bytes) {
-    if (bytes > memory_) {
-      throw Error(ErrorKind::failed, what_ + " need more than PipelineOptions::memory, which is " +
-                                         memory_text(memory_) + ": raise it, or give the stage more replicas");
-    }
+  bool too_large(std::size_t bytes) {
     grown_ = 0;
-    next_ = std::max(memory_ - bytes, memory_ / 8);
+    next_ = bytes < memory_ ? std::max(memory_ - bytes, memory_ / 8) : 0;
+    return bytes > memory_;
   }
 
+  const std::size_t all_;
   const std::size_t memory_;
   std::size_t next_;       // how much the state may grow until it is measured
   std::size_t grown_ = 0;  // since it was measured, at most

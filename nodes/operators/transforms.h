@@ -26,7 +26,7 @@ class FlatMap final : public Operator, public Consumer<T>, public Producer<U> {
  private:
   const BadRecords& bad_;
   F f_;
-  Collector<U> out_{*this, &bad_};
+  Collector<U> out_{*this};
 };
 
 }  // namespace lp::dataflow

@@ -3,18 +3,31 @@
 #include <exception>
 #include <utility>
 
+#include "lp/base/text.h"
+
 namespace lp::dataflow {
 
-void BadRecords::allow(Place place, Skipped skipped) {
+void BadRecords::allow(Place place, Skipped skipped, std::size_t memory) {
   place_ = std::move(place);
   skipped_ = std::move(skipped);
+  memory_ = memory;
 }
 
-void BadRecords::skip() const {
+void BadRecords::skip(const std::string& place) const {
   const Error error = as_error(std::current_exception());
   if (error.kind() != ErrorKind::failed) throw;
-  if (!allowed()) throw FunctionError(error);
-  skipped_(bad_record_text(place_(), error));
+  if (!allowed()) throw FunctionError(error, place);
+  skipped_(bad_record_text(place.empty() ? place_() : place, error));
+}
+
+void BadRecords::fail_late() const {
+  const Error error = as_error(std::current_exception());
+  if (error.kind() != ErrorKind::failed) throw;
+  throw FunctionError(Error(ErrorKind::failed,
+                            error.text() +
+                                "; it cannot be left out, because some of what was made of it before is handed on: " +
+                                "more than " + memory_text(memory_) + ", a quarter of PipelineOptions::memory",
+                            error.origin()));
 }
 
 std::string bad_record_text(const std::string& place, const Error& error) {

@@ -30,8 +30,8 @@ std::string skew_of(const EdgeCounts& edge) {
     if (share < kShare) continue;
     return "the key " + one.key + " has about " + std::to_string(static_cast<int>(share * 100 + 0.5)) + "% of the " +
            std::to_string(edge.records) + " records from " + edge.from + " to " + edge.to +
-           ", and one replica takes them all: add them up before, with aggregate or WindowOptions::combine, or make " +
-           "several keys of it";
+           ", and one replica takes them all: add them up before, with aggregate or WindowOptions::combine, split a " +
+           "join, or make several keys of it";
   }
   return {};
 }

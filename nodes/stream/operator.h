@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lp/base/scheduler.h"
+#include "nodes/dataflow/record_size.h"
 #include "nodes/stream/bad_records.h"
 #include "nodes/stream/frame.h"
 #include "nodes/stream/state.h"
@@ -75,40 +77,59 @@ class Producer {
 template <class T>
 class Collector {
  public:
-  // Where records may be left out, a batch is handed on by flush() alone: all that was made of one record is together.
-  explicit Collector(Producer<T>& to, const BadRecords* bad = nullptr)
-      : to_(to), most_(bad != nullptr && bad->allowed() ? SIZE_MAX : kBatch) {
-    batch_.reserve(kBatch);
-  }
+  explicit Collector(Producer<T>& to) : to_(to) { batch_.reserve(kBatch); }
   void operator()(T record) {
+    if (holding_ != nullptr) hold(record);
     batch_.push_back(std::move(record));
-    if (batch_.size() >= most_) [[unlikely]] {
+    if (batch_.size() >= kBatch && holding_ == nullptr) [[unlikely]] {
       flush();
     }
   }
   void flush() {
     handing_on_ = true;
+    gone_ = holding_ != nullptr;
     to_.emit(batch_);
     handing_on_ = false;
     batch_.clear();
   }
 
   // Calls f(), which makes records of a record. When that throws, and the record is to be left out, so are those that
-  // f() has made of it. An exception of an operator behind this one passes.
-  template <class F>
-  void make(const BadRecords& bad, const F& f) {
+  // f() has made of it: where that is possible, they wait in the batch until f() has ended. An exception of an operator
+  // behind this one passes. place() names what is left out; empty: the record of the first operator.
+  template <class F, class Place>
+  void make(const BadRecords& bad, const F& f, const Place& place) {
     const std::size_t before = batch_.size();
+    const BadRecords* const outer = std::exchange(holding_, bad.allowed() ? &bad : nullptr);
+    if (outer == nullptr) {
+      held_ = 0;
+      gone_ = false;
+    }
     try {
       f();
     } catch (...) {
+      holding_ = outer;
       if (handing_on_) throw;
-      bad.skip();
+      if (gone_) bad.fail_late();
+      bad.skip(place());
       batch_.erase(batch_.begin() + static_cast<std::ptrdiff_t>(std::min(before, batch_.size())), batch_.end());
     }
+    holding_ = outer;
+    if (batch_.size() >= kBatch && holding_ == nullptr) flush();
+  }
+  template <class F>
+  void make(const BadRecords& bad, const F& f) {
+    make(bad, f, [] { return std::string(); });
+  }
+  // For a function that calls another one several times, inside of make(): leaves out what that one fails on, alone.
+  template <class F, class Place>
+  void attempt(const F& f, const Place& place) {
+    if (holding_ == nullptr) return f();
+    make(*holding_, f, place);
   }
   // Drops what an exception has left.
   void clear() {
     batch_.clear();
+    holding_ = nullptr;
     handing_on_ = false;
   }
   // After an exception: whether an operator behind this one has thrown it.
@@ -119,9 +140,17 @@ class Collector {
   }
 
  private:
+  // One more record is to wait. When they are too many, they are handed on, and nothing can be left out any more.
+  void hold(const T& record) {
+    held_ += record_size(record);
+    if (held_ > holding_->memory()) flush();
+  }
+
   Producer<T>& to_;
-  const std::size_t most_;
   std::vector<T> batch_{};
+  const BadRecords* holding_ = nullptr;  // in make(), where a record may be left out
+  std::size_t held_ = 0;                 // bytes that were made of the record
+  bool gone_ = false;                    // some of them were handed on
   bool handing_on_ = false;
 };
 
@@ -152,8 +181,8 @@ class StageSource : public StageHead {
   };
   // Reads a batch of records and hands it on.
   virtual Step step() = 0;
-  // How long after Step::idle the next step may be, unless somebody wakes the stage.
-  virtual Duration idle_time() const { return std::chrono::milliseconds(2); }
+  // How long after Step::idle the next step is, unless StageSite::wake() is called before.
+  virtual Duration idle_time() const { return std::chrono::milliseconds(100); }
   virtual void mark(const Mark& mark) = 0;
 };
 

@@ -28,8 +28,13 @@ void add_to(std::vector<EdgeCounts>& edges, const std::vector<EdgeCounts>& more)
 
 }  // namespace
 
-PipelineMaster::PipelineMaster(Context& node, std::vector<Clients<StageNode>> stages, PipelineOptions options)
-    : context_(node), stages_(std::move(stages)), options_(std::move(options)), begun_(now()) {
+PipelineMaster::PipelineMaster(Context& node, std::vector<Clients<StageNode>> stages, PipelineOptions options,
+                               bool shared_runs)
+    : context_(node),
+      stages_(std::move(stages)),
+      options_(std::move(options)),
+      shared_runs_(shared_runs),
+      begun_(now()) {
   for (const Clients<StageNode>& stage : stages_) nodes_ += stage.size();
 }
 
@@ -37,6 +42,7 @@ void PipelineMaster::run(Context& node) {
   if (cut_ == 0 && !options_.from.empty()) {
     if (const std::optional<Cut> cut = latest_cut(options_.from)) cut_ = cut->step;
   }
+  if (shared_runs_ && cut_ == 0) check_scratch();
   while (!node.stopping()) {
     wait_for_turn();
     const bool last = all_ended();
@@ -46,6 +52,22 @@ void PipelineMaster::run(Context& node) {
   }
   std::error_code ignored;
   std::filesystem::remove_all(dataflow::scratch_of(options_, context_), ignored);
+}
+
+// Ends the program when a replica does not see the scratch folder of another one, which may be on another host.
+void PipelineMaster::check_scratch() {
+  const std::string file = stages_.front()[0].call<&StageNode::show_scratch>();
+  for (const Clients<StageNode>& stage : stages_) {
+    for (const Client<StageNode>& one : stage) {
+      const std::string blind = one.call<&StageNode::blind_to>(file);
+      if (blind.empty()) continue;
+      const std::string text = blind + " does not see the file " + file + " of another node, but sort and cache hand " +
+                               "on their records in such files: let PipelineOptions::scratch name a folder that all " +
+                               "hosts see";
+      context_.fail_program(text);
+      throw Error(ErrorKind::stopped, text);
+    }
+  }
 }
 
 // Waits until the next cut is due: at once when all stages have ended.

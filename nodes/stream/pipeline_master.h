@@ -40,7 +40,8 @@ struct PipelineResult {
 
 class PipelineMaster {
  public:
-  PipelineMaster(Context& node, std::vector<Clients<StageNode>> stages, PipelineOptions options);
+  // With `shared_runs`, all stages need to see PipelineOptions::scratch.
+  PipelineMaster(Context& node, std::vector<Clients<StageNode>> stages, PipelineOptions options, bool shared_runs);
 
   void run(Context& node);
 
@@ -57,6 +58,7 @@ class PipelineMaster {
   void load(const Checkpoint& in);
 
  private:
+  void check_scratch();
   bool all_ended() const;
   bool checkpoint();
   // Makes the results of the cut visible. Returns what the stages have sent so far.
@@ -66,6 +68,7 @@ class PipelineMaster {
   Context& context_;
   const std::vector<Clients<StageNode>> stages_;
   const PipelineOptions options_;
+  const bool shared_runs_;
   const Time begun_;
   std::size_t nodes_ = 0;
   dataflow::Signal signal_{};

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <map>
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/sent_values.h"
@@ -69,10 +71,23 @@ Future<std::vector<EdgeCounts>> StageNode::commit(std::uint64_t number, bool ove
   return done;
 }
 
+std::string StageNode::show_scratch() const {
+  const std::filesystem::path folder = dataflow::scratch_of(options_, context_);
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "shared").string();
+  write_file(file, "");
+  return file;
+}
+
+std::string StageNode::blind_to(const std::string& file) const {
+  return std::filesystem::exists(file) ? std::string() : context_.name();
+}
+
 void StageNode::run(Context& node) {
   if (options_.skip_records > 0) {
     site_.bad.allow([this] { return marking_ ? std::string() : head().place(); },
-                    [this](const std::string& reason) { skipped(reason); });
+                    [this](const std::string& reason) { skipped(reason); },
+                    static_cast<std::size_t>(options_.memory / 4));
   }
   try {
     make_operators();
@@ -111,7 +126,7 @@ bool StageNode::step() {
   try {
     return source_ != nullptr ? read() : receive();
   } catch (const dataflow::FunctionError& error) {
-    fail(error);
+    fail(error, error.place());
   } catch (const Error&) {
     throw;
   } catch (...) {
@@ -121,9 +136,8 @@ bool StageNode::step() {
 
 // A function has failed on some record of a batch: names the record. The records that it hands on for that are in no
 // cut.
-void StageNode::fail(const Error& error) {
-  std::string place;
-  if (!marking_) try {  // else it has failed on what it made of many
+void StageNode::fail(const Error& error, std::string place) {
+  if (!marking_ && place.empty()) try {  // else it has failed on what it made of many
       head().again();
     } catch (...) {
       if (as_error(std::current_exception()).text() == error.text()) place = head().place();

@@ -56,9 +56,14 @@ class StageNode {
   // The cut is complete, so its results may become visible. The future is ready when they are, with all that the
   // replica has sent to other stages. `over`: all results of all stages are visible.
   Future<std::vector<dataflow::EdgeCounts>> commit(std::uint64_t number, bool over);
+  // Makes a file in the scratch folder, and returns its path.
+  std::string show_scratch() const;
+  // Returns its name when it does not see the file, else nothing.
+  std::string blind_to(const std::string& file) const;
 
-  using Remote = Methods<deadline<immediate<&StageNode::push>, kLongestWait>, immediate<&StageNode::begin_cut>,
-                         deadline<immediate<&StageNode::commit>, kLongestWait>>;
+  using Remote =
+      Methods<deadline<immediate<&StageNode::push>, kLongestWait>, immediate<&StageNode::begin_cut>,
+              deadline<immediate<&StageNode::commit>, kLongestWait>, &StageNode::show_scratch, &StageNode::blind_to>;
 
   void save(Checkpoint& out) const;
   void load(const Checkpoint& in);
@@ -75,7 +80,7 @@ class StageNode {
   void rescale();
   void work();
   bool step();
-  [[noreturn]] void fail(const Error& error);
+  [[noreturn]] void fail(const Error& error, std::string place = {});
   void skipped(const std::string& reason);
   dataflow::StageHead& head();
   bool read();

@@ -10,13 +10,22 @@ std::filesystem::path scratch_of(const PipelineOptions& options, const Context& 
          ("lp-pipeline-" + node.run_name());
 }
 
-std::string StageSite::new_file() {
-  const std::filesystem::path directory = scratch_of(options, node);
-  std::filesystem::create_directories(directory);
-  std::string name = node.name();
+namespace {
+
+// All names of its files begin so.
+std::string begin_of_files(const StageSite& site) {
+  std::string name = site.node.name() + "-";
   std::replace(name.begin(), name.end(), '/', '-');
-  name += "-" + std::to_string(node.incarnation()) + "-" + std::to_string(++files);
-  return (directory / name).string();
+  return (scratch_of(site.options, site.node) / name).string();
 }
+
+}  // namespace
+
+std::string StageSite::new_file() {
+  std::filesystem::create_directories(scratch_of(options, node));
+  return begin_of_files(*this) + std::to_string(node.incarnation()) + "-" + std::to_string(++files);
+}
+
+bool StageSite::made(const std::string& file) const { return file.starts_with(begin_of_files(*this)); }
 
 }  // namespace lp::dataflow

@@ -37,6 +37,8 @@ struct StageSite {
   bool owns(std::uint32_t group) const { return replica_of_group(group, replicas) == replica; }
   // A file for a sorted run, whose name nothing else has.
   std::string new_file();
+  // Whether this replica, in this run, has made the file; perhaps in an earlier incarnation.
+  bool made(const std::string& file) const;
   std::uint64_t files = 0;
 };
 

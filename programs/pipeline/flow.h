@@ -106,6 +106,7 @@ class Flow {
     using K = std::decay_t<std::invoke_result_t<const F&, const T&>>;
     static_assert(dataflow::Key<K>, "lp: a key is a std::string_view or std::string, an integer, or a double");
     using dataflow::RangedRun;
+    graph_->shares_runs = true;
     const Flow<RangedRun> runs = each<RangedRun>([key_of = std::move(key_of)](dataflow::StageSite& site) {
       return std::make_unique<dataflow::SortIntoRuns<K, T, F>>(site, key_of);
     });

@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "lp/base/error.h"
+#include "nodes/dataflow/key_codec.h"
 #include "nodes/operators/group.h"
 #include "nodes/operators/keyed_state.h"
-#include "nodes/operators/windows.h"
+#include "nodes/windows/windows.h"
 #include "programs/pipeline/cached_flow.h"
 #include "programs/pipeline/flow.h"
 #include "programs/pipeline/windowed_flow.h"
@@ -84,16 +87,29 @@ class KeyedFlow {
       out.flush();
     });
   }
-  // f(left, right) makes a record, for each pair of records of the same key, when both flows have ended.
+  // f(left, right) makes a record, for each pair of records of the same key, when both flows have ended. When a key has
+  // many of the left records, a `split` divides them among so many replicas, and sends the right records of every key
+  // to all of these. Error::failed when it is not from 1 to 128.
   template <class B, class F>
-  auto join(const KeyedFlow<K, B>& other, F f) const {
+  auto join(const KeyedFlow<K, B>& other, F f, int split = 1) const {
     using U = std::decay_t<std::invoke_result_t<const F&, const T&, const B&>>;
+    if (split == 1) return join_all<U>(other, std::move(f));
+    return in_parts(split, /*all=*/false)
+        .template join_all<U>(other.in_parts(split, /*all=*/true),
+                              [f = std::move(f)](const dataflow::OfPart<T>& left, const dataflow::OfPart<B>& right) {
+                                return f(left.record, right.record);
+                              });
+  }
+  // Without a split.
+  template <class U, class B, class F>
+  Flow<U> join_all(const KeyedFlow<K, B>& other, F f) const {
     return co_group<U>(other,
                        [pairs = dataflow::EachPair<F>{std::move(f)}](const K&, const auto& lefts, const auto& rights,
                                                                      auto& out) { pairs(lefts, rights, out); });
   }
   // The records, sorted by key on disk once, for several operators that read them there.
   CachedFlow<K, T> cache() const {
+    flow_.graph()->shares_runs = true;
     return CachedFlow<K, T>(behind<dataflow::SortedRun>([key_of = key_of_](dataflow::StageSite& site) {
       return std::make_unique<dataflow::CacheByKey<K, T, KeyOf>>(site, key_of);
     }));
@@ -126,6 +142,25 @@ class KeyedFlow {
             options};
   }
 
+  // Each key as several ones: a record goes to the next of them, or to all.
+  KeyedFlow<std::string, dataflow::OfPart<T>> in_parts(int parts, bool all) const {
+    using Record = dataflow::OfPart<T>;
+    if (parts < 1 || parts > static_cast<int>(dataflow::kKeyGroups)) {
+      throw Error(ErrorKind::failed, "a join is split among 1 to " + std::to_string(dataflow::kKeyGroups) + " parts");
+    }
+    return flow_
+        .template flat_map<Record>([key_of = key_of_, parts, all, next = 0](const T& record, auto& out) mutable {
+          const K key = key_of(record);
+          std::string bytes(dataflow::KeyBytes<K>(key).view());
+          bytes.push_back('\0');
+          for (int part = all ? 0 : next; part < (all ? parts : next + 1); ++part) {
+            bytes.back() = static_cast<char>(part);
+            out({bytes, record});
+          }
+          next = next + 1 < parts ? next + 1 : 0;
+        })
+        .key_by([](const Record& one) { return one.key; }, stage_);
+  }
   // The records in a stage whose replicas own their keys.
   dataflow::Tail by_key() const {
     using Way = dataflow::ShuffleWriter<T, dataflow::ByKey<KeyOf>>;

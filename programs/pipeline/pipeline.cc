@@ -103,7 +103,7 @@ Handle<PipelineMaster> add_pipeline(Program& program, const Pipeline& pipeline, 
                                           .on_failure = policy}));
   }
   auto master = program.add<PipelineMaster>({.name = "pipeline", .on_failure = policy, .ends_program = true}, context,
-                                            groups, options);
+                                            groups, options, graph.shares_runs);
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
     std::vector<GroupHandle<StageNode>> outputs;
     for (const dataflow::StagePlan::Output& one : graph.stages[i].outputs) outputs.push_back(groups[one.stage]);

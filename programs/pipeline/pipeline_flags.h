@@ -34,10 +34,7 @@ struct PipelineFlags {
       field("follow", "whether the input grows: new lines and files are read as they come"),
       field("until", "with --follow: the stream ends when this file is there"),
       field("replicas", "nodes of a stage", range(1, 128)),
-      field(
-          "memory_mib",
-          "of an operator that sorts or aggregates, before it writes to scratch; windows and states may not have more",
-          at_least(1)),
+      field("memory_mib", "of an operator, before it writes to scratch; states of keys may not have more", at_least(1)),
       field("checkpoint_ms", "from a checkpoint to the next one; results become visible with them", at_least(1)),
       field("from",
             "directory of a run that has stopped: goes on from its last checkpoint, also with other --replicas"),

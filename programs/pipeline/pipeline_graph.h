@@ -42,6 +42,7 @@ struct StageDraft {
 
 struct PipelineGraph {
   std::vector<StageDraft> stages{};
+  bool shares_runs = false;  // replicas read the sorted runs of others
   std::size_t add_stage(StageOptions options);
   Tail add(std::size_t stage, OperatorPlan plan);
 };

@@ -4,15 +4,22 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "lp/base/error.h"
 #include "nodes/operators/group.h"
-#include "nodes/operators/window_sums.h"
-#include "nodes/operators/windows.h"
+#include "nodes/windows/fixed_windows.h"
+#include "nodes/windows/session_windows.h"
+#include "nodes/windows/windows.h"
 #include "programs/pipeline/flow.h"
 
 namespace lp {
+
+namespace dataflow {
+template <class T>
+inline constexpr bool kAddsAll<RecordBag<T>> = true;
+}  // namespace dataflow
 
 // The results of windows, and the events that came too late for them.
 template <class Result, class T>
@@ -39,10 +46,12 @@ class WindowedFlow {
   WindowResults<Windowed<K, Sum>, T> aggregate(Add add, Merge merge) const {
     if (!options_.combine) return sums<Sum>(std::move(add), std::move(merge));
     if constexpr (std::is_trivially_copyable_v<Sum>) {
-      if (windows_.kind() == Windows::Kind::tumbling) return combine<Sum>(std::move(add), std::move(merge));
+      return combine<Sum>(std::move(add), std::move(merge));
+    } else {
+      throw Error(ErrorKind::failed,
+                  "WindowOptions::combine is only for sums whose bytes can be copied: others are as large as all their "
+                  "events, which one replica needs together");
     }
-    throw Error(ErrorKind::failed,
-                "WindowOptions::combine is only for tumbling windows, with sums whose bytes can be copied");
   }
   // f(key, window, events, out), when a window fires, with a vector of its events.
   template <class U, class F>
@@ -63,11 +72,37 @@ class WindowedFlow {
   }
 
   // f(left, right) makes a record for each pair of events of the same key in the same window. The time of a right event
-  // is right_time(event).
+  // is right_time(event). `split` is as in KeyedFlow::join; Error::failed with sessions, which all events of a key make
+  // together.
   template <class B, class RightTime, class F>
-  auto join(const KeyedFlow<K, B>& other, RightTime right_time, F f) const {
+  auto join(const KeyedFlow<K, B>& other, RightTime right_time, F f, int split = 1) const {
     using Both = dataflow::Either<T, B>;
     using U = std::decay_t<std::invoke_result_t<const F&, const T&, const B&>>;
+    if (split == 1) return join_all<U>(other, right_time, std::move(f));
+    if (windows_.kind() == Windows::Kind::session) {
+      throw Error(ErrorKind::failed, "a join in sessions cannot be split: their ends depend on all events of a key");
+    }
+    using Left = dataflow::OfPart<T>;
+    using Right = dataflow::OfPart<B>;
+    const WindowedFlow<std::string, Left> lefts(
+        keyed_.in_parts(split, /*all=*/false), windows_,
+        [time_of = time_of_](const Left& one) { return time_of(one.record); }, options_);
+    const auto joined = lefts.template join_all<U>(
+        other.in_parts(split, /*all=*/true), [right_time](const Right& one) { return right_time(one.record); },
+        [f = std::move(f)](const Left& left, const Right& right) { return f(left.record, right.record); });
+    const auto late = joined.late().template flat_map<Both>([](const dataflow::Either<Left, Right>& one, auto& out) {
+      if (one.left) {
+        out(Both{.left = one.left->record});
+      } else if (one.right->first()) {
+        out(Both{.right = one.right->record});
+      }
+    });
+    return WindowResults<U, Both>(joined, late);
+  }
+  // Without a split.
+  template <class U, class B, class RightTime, class F>
+  WindowResults<U, dataflow::Either<T, B>> join_all(const KeyedFlow<K, B>& other, RightTime right_time, F f) const {
+    using Both = dataflow::Either<T, B>;
     const auto time_of = [left = time_of_, right_time](const Both& one) -> EventTime {
       return one.left ? left(*one.left) : right_time(*one.right);
     };
@@ -83,19 +118,25 @@ class WindowedFlow {
   // For aggregate: without sums before the events are divided.
   template <class Sum, class Add, class Merge>
   WindowResults<Windowed<K, Sum>, T> sums(Add add, Merge merge) const {
-    return WindowResults<Windowed<K, Sum>, T>(
-        keyed_.template behind<Windowed<K, Sum>>(maker<Sum>(std::move(add), std::move(merge), options_.lateness)));
+    return sums<Sum>(std::move(add), std::move(merge), dataflow::NoParts());
+  }
+  // Some records are parts of sums: part_of(record) is the window of such a part, or null.
+  template <class Sum, class Add, class Merge, class PartOf>
+  WindowResults<Windowed<K, Sum>, T> sums(Add add, Merge merge, PartOf part_of) const {
+    return WindowResults<Windowed<K, Sum>, T>(keyed_.template behind<Windowed<K, Sum>>(
+        maker<Sum>(std::move(add), std::move(merge), std::move(part_of), options_.lateness)));
   }
 
   WindowedFlow(KeyedFlow<K, T> keyed, Windows windows, TimeOf time_of, WindowOptions options)
       : keyed_(std::move(keyed)), windows_(windows), time_of_(std::move(time_of)), options_(options) {}
 
  private:
-  template <class Sum, class Add, class Merge>
-  dataflow::MakeOperator maker(Add add, Merge merge, Duration lateness, bool parts = false) const {
-    using Functions = dataflow::WindowFunctions<K, T, Sum, typename KeyedFlow<K, T>::KeyOf, TimeOf, Add, Merge>;
+  template <class Sum, class Add, class Merge, class PartOf>
+  dataflow::MakeOperator maker(Add add, Merge merge, PartOf part_of, Duration lateness, bool parts = false) const {
+    using Functions = dataflow::WindowFunctions<K, T, Sum, typename KeyedFlow<K, T>::KeyOf, TimeOf, PartOf, Add, Merge>;
     const Functions functions{keyed_.key_of(),
                               time_of_,
+                              std::move(part_of),
                               std::move(add),
                               std::move(merge),
                               windows_,
@@ -108,13 +149,15 @@ class WindowedFlow {
       return std::make_unique<dataflow::FixedWindows<Functions>>(site, functions);
     };
   }
-  // A replica with events sends the sum of a window when its own watermark passes the end. It does so before it sends
-  // the watermark on, so the sum is not late; events that are late already go as they are.
+  // A replica with events sends the sum of a window when its own watermark passes the end, or its memory is full; that
+  // of a session at each watermark. It does so before it sends the watermark on, so the sum is not late; events that
+  // are late already go as they are.
   template <class Sum, class Add, class Merge>
   WindowResults<Windowed<K, Sum>, T> combine(Add add, Merge merge) const {
     using Part = Windowed<K, Sum>;
     using Both = dataflow::Either<Part, T>;
-    const WindowResults<Part, T> parts(keyed_.flow().template each<Part>(maker<Sum>(add, merge, {}, /*parts=*/true)));
+    const WindowResults<Part, T> parts(
+        keyed_.flow().template each<Part>(maker<Sum>(add, merge, dataflow::NoParts(), {}, /*parts=*/true)));
     const Flow<Both> both =
         parts.map([](const Part& one) { return Both{.left = one}; }).unite(parts.late().map([](const T& one) {
           return Both{.right = one};
@@ -122,9 +165,8 @@ class WindowedFlow {
     const KeyedFlow<K, Both> keyed(
         both, [key_of = keyed_.key_of()](const Both& one) { return one.left ? one.left->key : key_of(*one.right); },
         keyed_.stage());
-    const auto time_of = [time_of = time_of_](const Both& one) {
-      return one.left ? one.left->window.begin : time_of(*one.right);
-    };
+    const auto time_of = [time_of = time_of_](const Both& one) { return time_of(*one.right); };
+    const auto part_of = [](const Both& one) -> const Window* { return one.left ? &one.left->window : nullptr; };
     const auto results = WindowedFlow<K, Both>(keyed, windows_, time_of, {.lateness = options_.lateness})
                              .template sums<Sum>(
                                  [add, merge](Sum& sum, const Both& one) {
@@ -134,7 +176,7 @@ class WindowedFlow {
                                      add(sum, *one.right);
                                    }
                                  },
-                                 merge);
+                                 merge, part_of);
     return {results, results.late().template flat_map<T>([](const Both& one, auto& out) {
               if (one.right) out(*one.right);
             })};

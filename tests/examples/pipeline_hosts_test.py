@@ -43,6 +43,21 @@ def lose_many(test, times):
         test.hosts.boot("h2")
 
 
+class Scratch(OnHosts):
+    def test_a_scratch_folder_that_a_host_has_alone_ends_the_run_before_it_begins(self):
+        (self.folder / "links").write_text("1 2\n2 1\n")
+        for scratch, code in [(self.folder / "local", 1), (self.folder, 0)]:
+            groups = {"pipeline": ["h1"], "lines": ["h1"], "pages": ["h2"], "sorted": ["h1"]}
+            into = self.folder / f"ranks{code}"
+            with launch.Launch(self.hosts.example("pagerank"), f"--pipeline.input={self.folder}/links", "--rounds=1",
+                               f"--pipeline.into={into}", f"--pipeline.scratch={scratch}", "--pipeline.replicas=1",
+                               "--pipeline.share_processes=false", *self.hosts.flags(**groups)) as run:
+                self.assertEqual(code, run.wait(), run.shown)
+            self.assertEqual(code == 0, into.exists())
+            if code != 0:
+                self.assertRegex(run.shown, r"pages/0 does not see the file \S+/local/\S+ of another node, but sort and cache")
+
+
 class LostLong(OnHosts):
     def test_twenty_times(self):
         lose_many(self, 20)
@@ -50,5 +65,5 @@ class LostLong(OnHosts):
 
 if __name__ == "__main__":
     launch.FOLDER = pathlib.Path(sys.argv.pop(1))
-    chosen = ["LostLong"] if "--long" in sys.argv else ["Lost"]
+    chosen = ["LostLong"] if "--long" in sys.argv else ["Lost", "Scratch"]
     unittest.main(argv=[sys.argv[0], *([word for word in sys.argv[1:] if word != "--long"] or chosen)])

@@ -235,6 +235,11 @@ OFTEN = ["--pipeline.checkpoint_ms=50", "--pipeline.share_processes=false", "--p
          "--pipeline.restart_ms=1", "--launch=processes"]
 
 
+def records_of(result):
+    """How many records went from each stage to each other one."""
+    return {(edge["from"], edge["to"]): edge["records"] for edge in result["edges"]}
+
+
 def kill_stream(test, kills):
     """Kills random nodes while lines come; every window's result is that of a serial run, once."""
     lines = make_lines(LINES)
@@ -252,8 +257,10 @@ def kill_stream(test, kills):
             time.sleep(source.random() / 5)
             run.signal(source.choice(["lines/0", "count/0", "count/1", "pipeline"]))
         until.touch()
-        test.assertGreater(run.result()["checkpoints"], 0)
+        result = run.result()
         killed = run.shown.count("was killed by signal 9")
+    test.assertGreater(result["checkpoints"], 0)
+    test.assertEqual({("lines", "count"): sum(len(line.split()) - 1 for line in lines)}, records_of(result))
     test.assertGreaterEqual(killed, kills * 5 // 6, run.shown)  # some hit a process that is going back, and so ends anyway
     test.assertEqual(windowed_counts(lines, 10), parts(into))
     test.assertFalse((into / "late").exists())
@@ -282,7 +289,7 @@ def kill_batch(test, kills):
     source = random.Random()
     links = [(source.randrange(5000), min(int(source.paretovariate(1)), 4999)) for _ in range(LINES)]
     (test.log / "links").write_text("".join(f"{a} {b}\n" for a, b in links))
-    launch.result("pagerank", f"--pipeline.input={test.log}", f"--pipeline.into={test.folder / 'expected'}")
+    expected = launch.result("pagerank", f"--pipeline.input={test.log}", f"--pipeline.into={test.folder / 'expected'}")
     into = test.folder / "ranks"
     hits = 0
     with launch.Launch("pagerank", f"--pipeline.input={test.log}", f"--pipeline.into={into}", *OFTEN) as run:
@@ -296,6 +303,8 @@ def kill_batch(test, kills):
         code = run.wait()
         late = "while the program stopped" in run.shown  # the ranks were there already
         test.assertTrue(code == 0 or late, run.shown)
+        if code == 0:
+            test.assertEqual(records_of(expected), records_of(run.last_line()))
     test.assertGreater(hits, 0)
     test.assertEqual(parts(test.folder / "expected"), parts(into))
 

@@ -11,7 +11,7 @@ PARTS = ["lp/base", "lp/gpu", "lp/kernels", "lp/wire", "lp/cuda", "lp/rpc", "lp/
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/rpc/observation"]
 NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay", "nodes/dataflow",
-         "nodes/mapreduce", "nodes/stream", "nodes/operators"]
+         "nodes/mapreduce", "nodes/stream", "nodes/operators", "nodes/windows"]
 PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes",
             "programs/environments", "programs/networks", "programs/agents", "programs/experiments", "programs/evolution",
             "programs/mapreduce", "programs/pipeline"]
@@ -46,6 +46,7 @@ MAY_INCLUDE = {
     "nodes/mapreduce": LP + ["nodes/dataflow"],
     "nodes/stream": LP + ["nodes/dataflow"],
     "nodes/operators": LP + ["nodes/dataflow", "nodes/stream"],
+    "nodes/windows": LP + ["nodes/dataflow", "nodes/stream", "nodes/operators"],
     "nodes": LP + NODES,
     **{room: LP + ROOMS[:number] for number, room in enumerate(ROOMS)},
     "launchers/remote": LP + ROOMS[:ROOMS.index("launchers/remote")] + ["lp/rpc/tcp"],  # a tunnel through a Router

@@ -3,14 +3,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/full_disk.h"
+#include "tests/programs/pipeline/listed_events.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
 namespace lp {
@@ -304,6 +307,38 @@ TEST(BadInputTest, APartThatCannotBeMadeVisibleIsNamed) {
   EXPECT_TRUE(contains(failure, " cannot be written: Permission denied")) << failure;
   EXPECT_EQ(files.lines(), Lines());
   std::filesystem::permissions(files.output(), std::filesystem::perms::all);
+}
+
+// As when they were on a host that is lost.
+TEST(BadInputTest, RunsThatAreGoneAreNamed) {
+  const PipelineFiles files;
+  const auto scratch = files.path() / "scratch";
+  std::vector<test::Event> events;
+  for (EventTime time = 0; time < 2000; ++time) events.push_back({std::to_string(time), time});
+  std::atomic<bool> lost = false;
+  Pipeline pipeline;
+  const auto texts = test::events_of(pipeline, events, {}, std::chrono::hours(24), /*wait_at=*/1000)
+                         .map([&](const test::Event& event) {
+                           if (event.time == 1000 && !lost.exchange(true)) {
+                             std::filesystem::remove_all(scratch);
+                             throw std::runtime_error("the host is lost");
+                           }
+                           return event.key;
+                         });
+  write_lines(texts.key_by([](const std::string& text) { return text; })
+                  .group<std::string>([](const std::string& text, auto&, auto& out) { out(text); }),
+              files.output());
+  const std::string failure = run_pipeline(pipeline,
+                                           {.scratch = scratch,
+                                            .checkpoint_every = std::chrono::milliseconds(5),
+                                            .restarts = 2,
+                                            .restart_after = std::chrono::milliseconds(1)},
+                                           {.directory = files.path() / "run"});
+  EXPECT_TRUE(contains(failure,
+                       ", which has records of this pipeline, is gone: let PipelineOptions::scratch name a "
+                       "folder that outlives the hosts, and begin the run again"))
+      << failure;
+  EXPECT_FALSE(std::filesystem::exists(files.output()));
 }
 
 TEST(BadInputTest, AFullDiskShowsNoPartOfTheResults) {

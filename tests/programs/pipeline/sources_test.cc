@@ -87,6 +87,32 @@ TEST_F(FollowTest, ARotatedLogIsReadOnce) {
   end_with({"one", "two", "three", "new", "x"});
 }
 
+// Lines wait in the file when it gets another name, and in that file when it gets a third one.
+TEST_F(FollowTest, ALogThatIsRotatedFasterThanItIsReadIsReadOnce) {
+  constexpr int kLines = 20'000;  // more than a batch
+  const auto log = files_.input() / "log";
+  Lines expected;
+  const auto fill = [&](const std::string& name) {
+    std::ofstream file(log);
+    for (int i = 0; i < kLines; ++i) file << name << i << '\n';
+    for (int i = 0; i < kLines; ++i) expected.insert(name + std::to_string(i));
+  };
+  fill("first");
+  Pipeline pipeline;
+  write_lines(follow(pipeline, 2), files_.output());
+  start(pipeline);
+  for (const char* const name : {"second", "third", "fourth"}) {
+    for (const auto& [from, to] :
+         {std::pair("log.2", "log.3"), std::pair("log.1", "log.2"), std::pair("log", "log.1")}) {
+      if (std::filesystem::exists(files_.input() / from)) {
+        std::filesystem::rename(files_.input() / from, files_.input() / to);
+      }
+    }
+    fill(name);
+  }
+  end_with(expected);
+}
+
 TEST_F(FollowTest, AFileThatWasCutOffAndHasGrownAgainIsReadFromItsBegin) {
   files_.write("log", "one\ntwo\n");
   Pipeline pipeline;
@@ -175,6 +201,30 @@ TEST_F(FollowTest, AReplicaWithoutFilesHoldsNoWindowBack) {
   start(pipeline, {.idle_after = std::chrono::milliseconds(1)});
   wait_for({"0 2"});
   end_with({"0 2", "20 1"});
+}
+
+// Each replica sends its part of a sum when its own watermark passes the end.
+TEST_F(FollowTest, SumsThatAreMadeBeforeTheEventsAreDividedWaitForAReplicaFromWhichNothingComes) {
+  files_.write("log", "5\n6\n25\n");
+  Pipeline pipeline;
+  const auto time_of = [](EventTime time) { return time; };
+  const auto events =
+      follow(pipeline, 2)
+          .map([](std::string_view line) { return static_cast<EventTime>(std::stoll(std::string(line))); })
+          .event_time(time_of);
+  write_lines(events.map([](EventTime time) { return std::to_string(time); }), files_.output());
+  events.key_by([](EventTime) { return 0; })
+      .window(Windows::tumbling(std::chrono::milliseconds(10)), time_of, {.combine = true})
+      .count()
+      .write(files_.path() / "counts",
+             [](const auto& one, Output& out) { out.line(one.window.begin, ' ', one.value); });
+  start(pipeline, {.idle_after = std::chrono::milliseconds(1)});
+  wait_for({"5", "6", "25"});
+  std::ofstream(files_.input() / "log", std::ios::app) << "7\n28\n";  // 7 is not too late where the sums are joined
+  wait_for({"5", "6", "25", "7", "28"});
+  EXPECT_FALSE(std::filesystem::exists(files_.path() / "counts"));
+  end_with({"5", "6", "25", "7", "28"});
+  EXPECT_EQ(files_.lines("counts"), (Lines{"0 3", "20 2"}));
 }
 
 // A client of a line listener.

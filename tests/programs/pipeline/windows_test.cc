@@ -7,48 +7,22 @@
 #include <vector>
 
 #include "tests/error_of.h"
+#include "tests/programs/pipeline/listed_events.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
 namespace lp {
 namespace {
 
+using test::Event;
+using test::events_of;
+using test::key_of;
+using test::Listed;
 using test::PipelineFiles;
 using test::run_pipeline;
+using test::time_of;
 
 using Lines = std::multiset<std::string>;
 using std::chrono::milliseconds;
-
-struct Event {
-  std::string key{};
-  EventTime time = 0;
-};
-
-// The events, in their order, in a batch each: so there is a watermark between any two.
-class Listed final : public dataflow::Operator, public dataflow::StageSource, public dataflow::Producer<Event> {
- public:
-  explicit Listed(std::vector<Event> events) : events_(std::move(events)) {}
-  Step step() override {
-    if (next_ == events_.size()) return Step::over;
-    emit({&events_[next_++], 1});
-    return Step::read;
-  }
-  void mark(const dataflow::Mark& mark) override { emit_mark(mark); }
-
- private:
-  const std::vector<Event> events_;
-  std::size_t next_ = 0;
-};
-
-TimedFlow<Event> events_of(const Pipeline& pipeline, std::vector<Event> events, Duration disorder = {},
-                           Duration ahead = std::chrono::hours(24)) {
-  return pipeline
-      .source<Event>({.name = "events", .replicas = 1},
-                     [events = std::move(events)](dataflow::StageSite&) { return std::make_unique<Listed>(events); })
-      .event_time([](const Event& event) { return event.time; }, disorder, ahead);
-}
-
-std::string key_of(const Event& event) { return event.key; }
-EventTime time_of(const Event& event) { return event.time; }
 
 template <class K, class R>
 void write(const Flow<Windowed<K, R>>& flow, const std::filesystem::path& into) {
@@ -74,19 +48,48 @@ Lines counts(Windows windows, std::vector<Event> events, WindowOptions options =
 TEST(WindowsTest, SumsThatAreMadeBeforeTheEventsAreDividedChangeNoResult) {
   const std::vector<Event> events{{"a", 5},  {"b", 9}, {"a", 25}, {"a", 6},  {"a", 7}, {"b", 8},
                                   {"a", 31}, {"a", 9}, {"a", 12}, {"b", 33}, {"b", 2}, {"c", 47}};
-  for (const Duration lateness : {milliseconds(0), milliseconds(20)}) {
-    for (const Duration disorder : {milliseconds(0), milliseconds(15)}) {
-      Lines late, late_combined;
-      const auto of = [&](bool combine, Lines* into) {
-        return counts(Windows::tumbling(milliseconds(10)), events, {.lateness = lateness, .combine = combine}, into,
-                      disorder);
-      };
-      EXPECT_EQ(of(false, &late), of(true, &late_combined));
-      EXPECT_EQ(late, late_combined);
+  for (const Windows& windows :
+       {Windows::tumbling(milliseconds(10)), Windows::sliding(milliseconds(10), milliseconds(4)),
+        Windows::session(milliseconds(5))}) {
+    for (const Duration lateness : {milliseconds(0), milliseconds(20)}) {
+      for (const Duration disorder : {milliseconds(0), milliseconds(15)}) {
+        Lines late, late_combined;
+        const auto of = [&](bool combine, Lines* into) {
+          return counts(windows, events, {.lateness = lateness, .combine = combine}, into, disorder);
+        };
+        EXPECT_EQ(of(false, &late), of(true, &late_combined));
+        EXPECT_EQ(late, late_combined);
+      }
     }
   }
-  EXPECT_EQ(test::error_of([&] { counts(Windows::session(milliseconds(10)), events, {.combine = true}); }),
-            "WindowOptions::combine is only for tumbling windows, with sums whose bytes can be copied");
+}
+
+// The events of each are far from one another, and those of both are not.
+TEST(WindowsTest, ASessionWithEventsOfTwoReplicasIsOneAlsoWhenTheyAreAddedUpBefore) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  const auto events = pipeline
+                          .generate(
+                              [](std::uint64_t number) {
+                                return Event{"a", static_cast<EventTime>(number)};
+                              },
+                              {.count = 20'000}, {.replicas = 2})
+                          .event_time(time_of);
+  write(events.key_by(key_of).window(Windows::session(milliseconds(2)), time_of, {.combine = true}).count(),
+        files.output());
+  EXPECT_EQ(run_pipeline(pipeline, {}), "");
+  EXPECT_EQ(files.lines(), (Lines{"a 0 20001 20000"}));
+}
+
+TEST(WindowsTest, SumsThatAreAsLargeAsTheirEventsAreNotMadeBefore) {
+  Pipeline pipeline;
+  const auto windows =
+      events_of(pipeline, {}).key_by(key_of).window(Windows::session(milliseconds(5)), time_of, {.combine = true});
+  EXPECT_EQ(test::error_of([&] {
+              windows.group<int>([](const std::string&, const Window&, const std::vector<Event>&, auto&) {});
+            }),
+            "WindowOptions::combine is only for sums whose bytes can be copied: others are as large as all their "
+            "events, which one replica needs together");
 }
 
 TEST(WindowsTest, TumblingWindowsHaveTheirBeginAndNotTheirEnd) {
@@ -258,21 +261,6 @@ TEST(WindowsTest, WindowsThatAreGoneNeedNoMemory) {
   ASSERT_EQ(failure_of(pipeline), "");
   EXPECT_EQ(files.lines().size(), 100'000U);
   EXPECT_EQ(files.lines("sessions").size(), 100'000U);
-}
-
-TEST(WindowsTest, WindowsThatNeedTooMuchMemoryEndTheRunWithASentence) {
-  const auto hour = std::chrono::hours(1);
-  const std::string expected =
-      "need more than PipelineOptions::memory, which is 1M: raise it, or give the stage more replicas";
-  for (const Windows& windows :
-       {Windows::tumbling(hour), Windows::sliding(hour, std::chrono::minutes(30)), Windows::session(hour)}) {
-    const PipelineFiles files;
-    Pipeline pipeline;
-    write(crowd(pipeline, 100'000).key_by(key_of, {.name = "count"}).window(windows, time_of).count(), files.output());
-    const std::string failure = failure_of(pipeline);
-    EXPECT_NE(failure.find("the windows of the stage c"), std::string::npos) << failure;
-    EXPECT_NE(failure.find(expected), std::string::npos) << failure;
-  }
 }
 
 // The one key needs more and more.

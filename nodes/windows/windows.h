@@ -32,6 +32,8 @@ class Windows {
   static Windows session(Duration gap) { return {Kind::session, gap, gap, {}}; }
 
   Kind kind() const { return kind_; }
+  // How long a window is; for sessions, the gap.
+  EventTime size() const { return size_; }
   // The window of an event alone: for sessions, the others are joined with it; for tumbling windows, the only one; for
   // sliding ones, the last one.
   Window last_of(EventTime time) const {
@@ -39,6 +41,11 @@ class Windows {
     EventTime into = (time - offset_) % every_;
     if (into < 0) into += every_;
     return {time - into, time - into + size_};
+  }
+  // Whether a window may end after `before` and not after `last`; not for sessions.
+  bool may_end_in(EventTime before, EventTime last) const {
+    if (last > kEndOfTime / 2 || last < kNoTime / 2) return true;  // the subtraction needs room
+    return last_of(last - size_).end > before;
   }
   // Calls f(window) for each window of an event, except sessions.
   template <class F>
@@ -65,10 +72,10 @@ struct WindowOptions {
   // A window is kept for so long after its end, and fires again for each late event. Later ones go to the late
   // events.
   Duration lateness{};
-  // In tumbling windows, for sums whose bytes can be copied: the replicas that have the events add them up, and send
-  // the sums. Then it does not matter when many events have the same key; without, they all go to one replica. It costs
-  // more than it saves when nearly every event of a window has a key of its own. A source from which nothing comes
-  // holds the results back, however long.
+  // For sums whose bytes can be copied: the replicas that have the events add them up, and send the sums. Then it does
+  // not matter when many events have the same key; without, they all go to one replica. It costs more than it saves
+  // when nearly every event of a window has a key of its own. A source from which nothing comes holds the results back,
+  // however long.
   bool combine = false;
 };
 

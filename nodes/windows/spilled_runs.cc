@@ -1,0 +1,91 @@
+#include "nodes/windows/spilled_runs.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "nodes/dataflow/record_codec.h"
+
+namespace lp::dataflow {
+
+namespace {
+
+void remove_file(const std::string& path) {
+  std::error_code ignored;  // all of them go at the end of the pipeline
+  std::filesystem::remove(path, ignored);
+}
+
+}  // namespace
+
+KeyRange range_of_key(std::string_view key) {
+  KeyRange out{.begin = std::string(key), .end = std::string(key)};
+  out.end.push_back('\0');
+  return out;
+}
+
+void SpilledRuns::add(RangedRun run, EventTime until) { runs_.push_back({.ranged = std::move(run), .until = until}); }
+
+void SpilledRuns::remove(const Run& run) {
+  const std::string& path = run.ranged.run.path;
+  if (!site_.made(path)) return;
+  if (run.named) {
+    old_.push_back({.path = path});
+  } else {
+    remove_file(path);
+  }
+}
+
+std::size_t SpilledRuns::blocks(const KeyRange& range) const {
+  std::size_t out = 0;
+  for (const Run& one : runs_) {
+    const BlockRange blocks = blocks_of(one.ranged, range);
+    out += blocks.end - blocks.begin;
+  }
+  return out;
+}
+
+Merge SpilledRuns::merge(const KeyRange& range, std::size_t memory) {
+  std::vector<MergeInput> inputs;
+  for (const Run& one : runs_) add_blocks(one.ranged, range, inputs);
+  std::vector<std::string> between;
+  Merge merge = merge_within(std::move(inputs), memory, [&] { return between.emplace_back(site_.new_file()); });
+  for (const std::string& one : between) remove_file(one);  // the merge has opened them
+  return merge;
+}
+
+void SpilledRuns::cut(std::uint64_t number) {
+  for (Run& one : runs_) one.named = true;
+  for (Old& one : old_) {
+    if (one.cut == 0) one.cut = number;
+  }
+}
+
+void SpilledRuns::commit(std::uint64_t number) {
+  std::erase_if(old_, [number](const Old& one) {
+    const bool over = one.cut > 0 && one.cut <= number;
+    if (over) remove_file(one.path);
+    return over;
+  });
+}
+
+void SpilledRuns::save(OperatorState& out) const {
+  for (const Run& one : runs_) {
+    RecordWriter bytes;
+    bytes.number(kind_);
+    bytes.number(one.until);
+    write_record(bytes, one.ranged);
+    out.push_back({.group = kEveryReplica, .bytes = bytes.take(0)});
+  }
+}
+
+bool SpilledRuns::load(const StatePiece& piece) {
+  if (piece.group < kKeyGroups) return false;
+  RecordBytes in(piece.bytes);
+  if (in.number<std::uint8_t>() != kind_) return false;
+  Run run{.named = true};
+  run.until = in.number<EventTime>();
+  run.ranged = read_record<RangedRun>(in);
+  runs_.push_back(std::move(run));
+  return true;
+}
+
+}  // namespace lp::dataflow
