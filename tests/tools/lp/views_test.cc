@@ -91,7 +91,7 @@ TEST_F(LpTest, TheCurvesOfRunsAreDrawn) {
   for (const double loss : {1.0, 2.0}) {
     Subprocess run({"program", "--launch=processes"});
     EXPECT_EQ(run.wait().code, 0);
-    if (loss == 1) EXPECT_TRUE(has(lp("plot last").output, "has no curves"));
+    EXPECT_TRUE(has(lp("plot last").output, "has no curves"));
     launch::Curves curves(tool::find_run("last").directory);
     for (std::uint64_t step = 1; step <= 10; ++step) {
       curves.add("worker/0", {.step = step, .values = {{"loss", loss}, {"<i>", 1}}});
@@ -116,6 +116,31 @@ TEST_F(LpTest, TheCurvesOfRunsAreDrawn) {
   EXPECT_EQ(wrong.code, 3);
   EXPECT_TRUE(has(wrong.output, "no node has reported the value \"los\"; did you mean loss?")) << wrong.output;
   EXPECT_EQ(lp("plot last -o a.png").code, 2);
+}
+
+TEST_F(LpTest, AReportTellsARunAfterItsEnd) {
+  Subprocess run({"program", "--launch=processes", "--steps=1000000000"});
+  wait_until_running();
+  while (from_json<double>(*JsonValue::parse(lp("report last --json").output).find("looks")) < 3) {
+  }
+  EXPECT_EQ(lp("restart last worker/1").code, 0);
+  EXPECT_EQ(lp("stop last --reason='<b>enough</b>'").code, 0);
+  run.wait();
+  const JsonValue json = JsonValue::parse(lp("report last --json").output);
+  EXPECT_EQ(json.find("nodes")->items().size(), 3U);
+  ASSERT_FALSE(json.find("edges")->items().empty());
+  EXPECT_EQ(json.find("edges")->items()[0].find("callee")->text(), "counter");
+  EXPECT_GT(from_json<double>(*json.find("edges")->items()[0].find("calls")), 0);
+  ASSERT_FALSE(json.find("ends")->items().empty());
+  const Ended page = lp("report last -o '" + runs().string() + "/report.html'");
+  EXPECT_EQ(page.code, 0) << page.output;
+  const std::string text = contents(runs() / "report.html");
+  for (const char* part : {"&lt;b&gt;enough&lt;/b&gt;", "<svg class=\"time\"", ">worker/1</text>", "The critical path",
+                           "default-src 'none'", "restarting</td>", "prefers-color-scheme: dark"}) {
+    EXPECT_TRUE(has(text, part)) << part;
+  }
+  EXPECT_FALSE(has(text, "<b>enough")) << text;
+  EXPECT_FALSE(has(text, "<script")) << text;
 }
 
 TEST_F(LpTest, TheDoctorLooksAtTheMachine) {

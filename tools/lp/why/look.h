@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "launchers/admin/admin_client.h"
+#include "launchers/observation/wait_graph.h"
 #include "lp/base/json.h"
 #include "lp/base/scheduler.h"
 #include "tools/lp/why/diagnosis.h"
-#include "tools/lp/why/wait_graph.h"
 
 namespace lp::tool {
 

@@ -1,4 +1,4 @@
-#include "tools/lp/why/wait_graph.h"
+#include "launchers/observation/wait_graph.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +11,9 @@
 #include "lp/base/scheduler.h"
 #include "lp/base/text.h"
 
-namespace lp::tool {
+namespace lp::launch {
 namespace {
 
-using launch::ThreadState;
 using For = WaitingThread::For;
 using CallState = OpenCall::State;
 using Why = Activity::Why;
@@ -462,4 +461,4 @@ std::vector<std::size_t> WaitGraph::chain_of(std::size_t activity) const {
 
 WaitGraph wait_graph(const Plan& plan, const WaitsRecord& record) { return Builder(plan, record).build(); }
 
-}  // namespace lp::tool
+}  // namespace lp::launch

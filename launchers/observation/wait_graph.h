@@ -16,7 +16,7 @@
 #include "launchers/control/waits_record.h"
 #include "lp/program/plan.h"
 
-namespace lp::tool {
+namespace lp::launch {
 
 struct Activity {
   // Why it waits for the next one.
@@ -74,4 +74,4 @@ std::string lasts(double seconds);
 
 WaitGraph wait_graph(const Plan& plan, const WaitsRecord& record);
 
-}  // namespace lp::tool
+}  // namespace lp::launch
