@@ -89,7 +89,10 @@ bool read_message(std::string_view message, ReadEvent& event) {
       case EventField::kTime: event.time = std::bit_cast<double>(field.value); break;
       case EventField::kStep: event.step = field.value; break;
       case EventField::kSession: event.restarts = true; break;
-      case EventField::kSummary: read_summary(field.bytes, event); break;
+      case EventField::kSummary:
+        event.shows = true;
+        read_summary(field.bytes, event);
+        break;
       default: break;
     }
   });

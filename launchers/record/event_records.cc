@@ -49,6 +49,32 @@ std::string record(const std::string& event) {
 
 constexpr std::uint64_t kSessionStart = 1;  // a status of SessionLog
 
+// A value of a plugin: Summary.Value with SummaryMetadata and a tensor (tensorflow/core/framework/tensor.proto).
+std::string plugin_value(std::string_view name, std::string_view plugin, std::string_view content,
+                         std::string_view tensor) {
+  constexpr int kMetadata = 9, kTensor = 8, kPlugin = 1, kPluginName = 1, kContent = 2, kDataClass = 4;
+  constexpr std::uint64_t kTensorClass = 2;
+  const std::string metadata =
+      field(kPlugin, field(kPluginName, plugin) + field(kContent, content)) + field(kDataClass, kTensorClass);
+  return field(EventField::kSummaryValue, field(EventField::kValueName, name) +
+                                              field(kMetadata, std::string_view(metadata)) + field(kTensor, tensor));
+}
+
+// An empty tensor of numbers: its type, and its shape with one dimension of size 0.
+constexpr std::string_view kNoTensor("\x08\x01\x12\x02\x12\x00", 6);
+
+// A google.protobuf.Value.
+std::string variant_field(const Hyperparameter& value) {
+  if (const auto* number = std::get_if<double>(&value)) return field(2, *number);
+  if (const auto* text = std::get_if<std::string>(&value)) return field(3, std::string_view(*text));
+  return field(4, std::uint64_t{std::get<bool>(value) ? 1U : 0U});
+}
+
+std::string session_record(double time, std::string_view name, const std::string& content) {
+  const std::string summary = plugin_value(name, "hparams", content, kNoTensor);
+  return record(field(EventField::kTime, time) + field(EventField::kSummary, std::string_view(summary)));
+}
+
 }  // namespace
 
 std::uint32_t crc32c(std::string_view bytes) {
@@ -75,6 +101,25 @@ std::string values_record(double time, std::uint64_t step, const std::map<std::s
                                                     field(EventField::kValueNumber, static_cast<float>(value)));
   }
   return record(field(EventField::kTime, time) + field(EventField::kStep, step) + field(EventField::kSummary, summary));
+}
+
+// The numbers of the fields of HParamsPluginData, SessionStartInfo and SessionEndInfo.
+std::string session_start_record(double time, const std::map<std::string, Hyperparameter>& hyperparameters) {
+  constexpr int kStart = 3, kParameters = 1, kStartTime = 5;
+  std::string start;
+  for (const auto& [name, value] : hyperparameters) {
+    start += field(kParameters, std::string_view(field(1, std::string_view(name)) +
+                                                 field(2, std::string_view(variant_field(value)))));
+  }
+  start += field(kStartTime, time);
+  return session_record(time, "_hparams_/session_start_info", field(kStart, std::string_view(start)));
+}
+
+std::string session_end_record(double time, bool success) {
+  constexpr int kEnd = 4, kStatus = 1, kEndTime = 2;
+  constexpr std::uint64_t kSuccess = 1, kFailure = 2;
+  const std::string end = field(kStatus, success ? kSuccess : kFailure) + field(kEndTime, time);
+  return session_record(time, "_hparams_/session_end_info", field(kEnd, std::string_view(end)));
 }
 
 }  // namespace lp::launch

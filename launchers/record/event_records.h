@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace lp::launch {
 
@@ -33,5 +34,11 @@ std::string version_record(double time);
 std::string restart_record(double time, std::uint64_t step);
 // The values of one step, by name. They become 32-bit numbers; NaN and infinity stay.
 std::string values_record(double time, std::uint64_t step, const std::map<std::string, double>& values);
+
+// The hyperparameters of a run and its end, for TensorBoard's plugin `hparams` (tensorboard/plugins/hparams/
+// plugin_data.proto).
+using Hyperparameter = std::variant<double, bool, std::string>;
+std::string session_start_record(double time, const std::map<std::string, Hyperparameter>& hyperparameters);
+std::string session_end_record(double time, bool success);
 
 }  // namespace lp::launch

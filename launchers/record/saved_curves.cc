@@ -2,17 +2,22 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include "launchers/record/event_reader.h"
 #include "lp/base/file.h"
+#include "lp/base/scheduler.h"
 
 namespace lp::launch {
 namespace {
 
+const std::string kEventFiles = "events.out.tfevents.";
+
 bool is_event_file(const std::filesystem::directory_entry& entry) {
   std::error_code ignored;
-  return entry.path().filename().string().starts_with("events.out.tfevents.") && entry.is_regular_file(ignored);
+  return entry.path().filename().string().starts_with(kEventFiles) && entry.is_regular_file(ignored);
 }
 
 NodeCurves read_node(const std::filesystem::path& folder) {
@@ -47,17 +52,27 @@ std::vector<std::filesystem::path> event_files(const std::filesystem::path& fold
   return files;
 }
 
-std::map<std::string, NodeCurves> read_curves(const std::filesystem::path& run) {
-  const std::filesystem::path top = run / "curves";
-  std::set<std::filesystem::path> folders;
+std::filesystem::path new_event_file(const std::filesystem::path& folder) {
+  const std::int64_t time = wall_clock();
+  const std::string fraction = std::to_string(1'000'000'000 + time % 1'000'000'000).substr(1);
+  return folder / (kEventFiles + std::to_string(time / 1'000'000'000) + "." + fraction + ".lp");
+}
+
+std::vector<std::string> curve_nodes(const std::filesystem::path& run) {
+  std::set<std::string> nodes;
   std::error_code none;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(top, none)) {
-    if (is_event_file(entry)) folders.insert(entry.path().parent_path());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(run / kCurves, none)) {
+    const std::filesystem::path folder = entry.path().parent_path();
+    if (is_event_file(entry) && folder != run / kCurves) nodes.insert(folder.lexically_relative(run / kCurves));
   }
+  return {nodes.begin(), nodes.end()};
+}
+
+std::map<std::string, NodeCurves> read_curves(const std::filesystem::path& run) {
   std::map<std::string, NodeCurves> all;
-  for (const std::filesystem::path& folder : folders) {
-    NodeCurves curves = read_node(folder);
-    if (!curves.empty()) all.emplace(folder.lexically_relative(top), std::move(curves));
+  for (const std::string& node : curve_nodes(run)) {
+    NodeCurves curves = read_node(run / kCurves / node);
+    if (!curves.empty()) all.emplace(node, std::move(curves));
   }
   return all;
 }

@@ -18,6 +18,13 @@ struct SavedPoint {
 // By name of the value, in the order of the steps.
 using NodeCurves = std::map<std::string, std::vector<SavedPoint>>;
 
+inline constexpr const char* kCurves = "curves";  // the folder in a run's directory, with a folder for each node
+
+// Returns a name for a new file in a node's folder. It has the time, because TensorBoard reads files in the order of
+// their names.
+std::filesystem::path new_event_file(const std::filesystem::path& folder);
+// The nodes of a run that have event files.
+std::vector<std::string> curve_nodes(const std::filesystem::path& run);
 // The event files in a node's folder, the oldest first.
 std::vector<std::filesystem::path> event_files(const std::filesystem::path& folder);
 

@@ -12,6 +12,7 @@
 #include "launchers/os/backtrace.h"
 #include "launchers/os/process_memory.h"
 #include "launchers/plan/earlier_run.h"
+#include "launchers/record/curve_copy.h"
 #include "launchers/record/failure_output.h"
 #include "launchers/record/progress_line.h"
 #include "launchers/record/run_directory.h"
@@ -52,11 +53,11 @@ RunState::RunState(Launch given, std::function<void()> report)
       stall_(launch_.options.heartbeat) {
   const LaunchOptions& options = launch_.options;
   if (!options.directory.empty()) take_directory();
-  if (begin_.path.empty() && !options.resume.empty()) begin_ = cuts_.latest(options.resume, /*required=*/true);
   if (options.show != Show::none) {
     terminal_ =
         std::make_unique<Terminal>(Terminal::Options{.drained = [this] { loop_.post([this] { watch_output(); }); }});
   }
+  if (begin_.path.empty() && !options.resume.empty()) continue_earlier();
   if (options.handle_signals) {
     signals_ = std::make_unique<SignalPoller>();
     watch_signals();
@@ -103,6 +104,17 @@ void RunState::take_directory() {
   taken_ = make_run_directory(directory, /*own=*/true, after(launch_.options.start));
   begin_ = cuts_.latest(directory, /*required=*/false);
   next_job_check_ = now();
+}
+
+void RunState::continue_earlier() {
+  const LaunchOptions& options = launch_.options;
+  begin_ = cuts_.latest(options.resume, /*required=*/true);
+  if (options.directory.empty()) return;
+  try {
+    continue_curves(options.resume, options.directory);
+  } catch (const Error& error) {
+    log("the curves of " + options.resume.string() + " are not continued: " + error.text());
+  }
 }
 
 void RunState::open_to_others() {
@@ -208,6 +220,12 @@ void RunState::on_phase(Phase phase) {
   if (phase == Phase::stopping && usage_ != nullptr) coordinator_->measure(Inquiry::use);  // before processes end
   if (phase == Phase::running) waiters_.change([this] { ready_ = true; });
   if (phase == nodes_->closing_phase()) nodes_->runtime().close();
+}
+
+// The curves are written first: a run that is resumed from the cut has them up to its step.
+RestorePoint RunState::on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) {
+  save_curves();
+  return cuts_.complete(step, members);
 }
 
 void RunState::on_cut_given_up(std::uint64_t step) {

@@ -54,9 +54,7 @@ class RunState final : public Coordinator::Listener {
  private:
   void on_phase(Phase phase) override;
   void on_peers(std::span<const PeerState> peers) override { nodes_->update(peers); }
-  RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override {
-    return cuts_.complete(step, members);
-  }
+  RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override;
   void on_cut_given_up(std::uint64_t step) override;
   void add_origin(std::size_t process, Cause& cause) override;
   void log(const std::string& line) override;
@@ -70,6 +68,7 @@ class RunState final : public Coordinator::Listener {
   RunParts parts();
   Coordinator::Options coordinator_options() const;
   void take_directory();
+  void continue_earlier();
   void open_to_others();
   void serve();
   Time next() const;

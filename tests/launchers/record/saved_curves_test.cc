@@ -9,11 +9,14 @@
 #include <fstream>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "launchers/record/curve_copy.h"
 #include "launchers/record/curves.h"
 #include "launchers/record/event_reader.h"
 #include "launchers/record/event_records.h"
+#include "launchers/record/hyperparameters.h"
 #include "lp/base/file.h"
 #include "lp/program/progress.h"
 #include "tests/directory.h"
@@ -76,6 +79,56 @@ TEST_F(SavedCurvesTest, AFileThatIsCutOrDamagedHasItsFirstRecords) {
   write_file(file, damaged);
   EXPECT_GT(loss().size(), 30U);
   EXPECT_LT(loss().size(), 60U);
+}
+
+TEST_F(SavedCurvesTest, AResumedRunContinuesTheCurves) {
+  write(1, 6, 1);
+  write(4, 9, 2);
+  const lp::test::Directory next;
+  for (int start = 0; start < 2; ++start) {  // the job begins again before its first checkpoint
+    continue_curves(directory_.path(), next.path());
+    Curves curves(next.path());
+    for (std::uint64_t step = 8; step <= 10; ++step) curves.add("worker/0", {.step = step, .values = {{"loss", 3}}});
+    EXPECT_EQ(curves.flush(), "");
+  }
+  std::vector<double> values;
+  std::uint64_t last = 0;
+  for (const SavedPoint& point : read_curves(next.path())["worker/0"]["loss"]) {
+    EXPECT_EQ(point.step, ++last);
+    values.push_back(point.value);
+  }
+  EXPECT_EQ(values, (std::vector<double>{1, 1, 1, 2, 2, 2, 2, 3, 3, 3}));
+}
+
+TEST_F(SavedCurvesTest, CurvesThatAreResumedOftenStayBounded) {
+  std::filesystem::path earlier = directory_.path();
+  std::vector<lp::test::Directory> runs(4);
+  for (std::uint64_t run = 0; run < runs.size(); ++run) {
+    continue_curves(earlier, runs[run].path());
+    Curves curves(runs[run].path());
+    for (std::uint64_t step = 1; step <= 200'000; ++step) {
+      curves.add("worker/0", {.step = run * 200'000 + step, .values = {{"loss", 1}}});
+    }
+    EXPECT_EQ(curves.flush(), "");
+    earlier = runs[run].path();
+  }
+  std::uint64_t bytes = 0;
+  for (const std::filesystem::path& file : event_files(earlier / kCurves / "worker/0")) {
+    bytes += std::filesystem::file_size(file);
+  }
+  EXPECT_LT(bytes, 5 * Curves::kWholeBytes);
+  EXPECT_EQ(read_curves(earlier)["worker/0"]["loss"].back().step, 800'000U);
+  EXPECT_LT(read_curves(earlier)["worker/0"]["loss"].front().step, 10U);
+}
+
+TEST(Hyperparameters, AreTheFieldsOfTheConfiguration) {
+  const auto all = hyperparameters_of("rate: 0.5\nmodel:\n  hidden: 64\n  name: \"7\"\nfast: true\nlist: [1, 2]\n");
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(std::get<double>(all.at("rate")), 0.5);
+  EXPECT_EQ(std::get<double>(all.at("model.hidden")), 64);
+  EXPECT_EQ(std::get<std::string>(all.at("model.name")), "7");
+  EXPECT_TRUE(std::get<bool>(all.at("fast")));
+  EXPECT_TRUE(hyperparameters_of("a: [").empty());
 }
 
 TEST_F(SavedCurvesTest, OtherFilesAndUnknownFieldsAreLeftAlone) {
