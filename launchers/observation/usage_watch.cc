@@ -37,16 +37,26 @@ double seconds_in(const std::vector<std::uint64_t>& latency, std::uint64_t& time
   return nanoseconds / 1e9;
 }
 
-// The work at which a chain of waits ends, or what keeps it there.
-std::string work_of(const Activity& last) {
+// The node at which a chain of waits ends, and its work, or what keeps it there.
+std::pair<std::string, std::string> end_of(const Activity& last) {
   switch (last.end) {
-    case Activity::End::sleeps: return "sleeps";
-    case Activity::End::down: return "is down";
+    case Activity::End::sleeps: return {last.node, "sleeps"};
+    case Activity::End::down: return {last.node, "is down"};
     case Activity::End::silent:
-    case Activity::End::cut_off: return "does not answer";
-    case Activity::End::nobody: return "waits for a value";
-    default: return last.work;
+    case Activity::End::cut_off: return {last.node, "does not answer"};
+    case Activity::End::nobody: return {last.node, "waits for a value"};
+    default: break;
   }
+  if (last.in_lp && !last.callee.empty()) return {last.callee, "a call on its way"};  // or its reply
+  return {last.node, last.work};
+}
+
+// What a run() waits for itself.
+std::string waits_for(const Activity& run, const Activity* next) {
+  if (!run.callee.empty()) return run.callee;
+  if (next != nullptr) return next->node == run.node ? "its own " + next->work : next->node;
+  if (!run.in_lp || run.end == Activity::End::sleeps) return {};
+  return run.does.substr(0, std::min(run.does.find(','), kLongestName));
 }
 
 }  // namespace
@@ -143,20 +153,17 @@ void UsageWatch::take_waits(const RunStatus& status, const WaitGraph& graph) {
     if (run == runs.end()) continue;
     const std::vector<std::size_t> chain = graph.chain_of(run->second);
     const Activity& last = graph.activities[chain.back()];
-    if (chain.size() > 1) {
-      const Activity& second = graph.activities[chain[1]];
-      note_wait(run->first, second.node == run->first ? "its own " + second.work : second.node);
-    } else if (last.in_lp && last.end != Activity::End::sleeps) {
-      note_wait(run->first, last.does.substr(0, std::min(last.does.find(','), kLongestName)));
-    }
+    const std::string other =
+        waits_for(graph.activities[run->second], chain.size() > 1 ? &graph.activities[chain[1]] : nullptr);
+    if (!other.empty()) note_wait(run->first, other);
     const bool keeps_house = chain.size() == 1 && last.end == Activity::End::sleeps;
     if (is_awaited(node, status) && !keeps_house) ends.emplace_back(run->first, &last);
   }
   UsageRecord::Interval look{.begin = now_.begin, .end = now_.end};
   const double share = ends.empty() ? 0 : 1 / static_cast<double>(ends.size());
   for (const auto& [node, last] : ends) {
-    const double of_others = last->node == node ? 0 : share;
-    UsageRecord::Interval one{.end = now_.end, .ends = {{last->node, work_of(*last), share, of_others}}};
+    const auto [place, work] = end_of(*last);
+    UsageRecord::Interval one{.end = now_.end, .ends = {{place, work, share, place == node ? 0 : share}}};
     add_interval(look, one);
   }
   add_interval(now_, look);

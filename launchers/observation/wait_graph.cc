@@ -192,6 +192,7 @@ class Builder {
                                    [&](const WaitingThread& one) { return one.thread == self.thread; });
     if (wait == node.threads.end()) return follow_thread(i);
     self.in_lp = true;
+    self.callee = wait->callee;
     if (self.seconds == 0) self.seconds = wait->seconds;
     const std::string times = ", for " + age_text(wait->seconds) +
                               (wait->left.has_value() ? ", with " + age_text(*wait->left) + " left" : "");

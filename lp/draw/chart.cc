@@ -63,8 +63,8 @@ std::string class_of(std::size_t curve) {
   return "\"curve c" + std::to_string(curve % kColours) + " d" + std::to_string(curve / kColours % kDashes) + "\"";
 }
 
-std::string text_at(double x, double y, const std::string& text, const char* anchor = "start",
-                    const char* kind = nullptr) {
+std::string label_at(double x, double y, const std::string& text, const char* anchor = "start",
+                     const char* kind = nullptr) {
   return "<text" + (kind == nullptr ? "" : " class=\"" + std::string(kind) + "\"") + svg_attribute("x", x) +
          svg_attribute("y", y) + " text-anchor=\"" + anchor + "\">" + svg_escaped(text) + "</text>\n";
 }
@@ -85,7 +85,7 @@ class ChartDrawing {
 
   std::string body() const {
     std::string out =
-        text_at(4, 22, svg_cut(chart_.title + (y_.logarithmic() ? " (logarithmic)" : ""), 70), "start", "title");
+        label_at(4, 22, svg_cut(chart_.title + (y_.logarithmic() ? " (logarithmic)" : ""), 70), "start", "title");
     out += grid();
     for (std::size_t i = 0; i < chart_.curves.size(); ++i) {
       out += "<path class=" + class_of(i) + " d=\"" + path_of(chart_.curves[i]) + "\"/>\n";
@@ -143,7 +143,7 @@ class ChartDrawing {
         out += "<path class=" + class_of(name.curve) + " d=\"" + point_text('M', name.x, at - 4) + "h" +
                svg_number(kSample) + "\"/>";
       }
-      out += text_at(name.x + kSample + 6, at, name.text);
+      out += label_at(name.x + kSample + 6, at, name.text);
     }
     return out;
   }
@@ -153,15 +153,15 @@ class ChartDrawing {
     for (const Scale::Mark& mark : x_.marks()) {
       out +=
           "<path class=\"grid\" d=\"" + point_text('M', x(mark.value), kPlotTop) + "V" + svg_number(bottom()) + "\"/>";
-      out += text_at(x(mark.value), bottom() + kTextHeight, mark.text, "middle");
+      out += label_at(x(mark.value), bottom() + kTextHeight, mark.text, "middle");
     }
     for (const Scale::Mark& mark : y_.marks()) {
       out +=
           "<path class=\"grid\" d=\"" + point_text('M', left_, y(mark.value)) + "H" + svg_number(kPlotRight) + "\"/>";
-      out += text_at(left_ - 8, y(mark.value) + 4, mark.text, "end");
+      out += label_at(left_ - 8, y(mark.value) + 4, mark.text, "end");
     }
     const std::string below = x_.empty() ? "no values" : chart_.x;
-    return out + text_at((left_ + kPlotRight) / 2, bottom() + 2.1 * kTextHeight, below, "middle");
+    return out + label_at((left_ + kPlotRight) / 2, bottom() + 2.1 * kTextHeight, below, "middle");
   }
 
   // Of the points in a column of the picture, the first, the lowest, the highest and the last stay, so that the line

@@ -93,6 +93,25 @@ TEST_F(UsageWatchTest, ALookFindsWhereWaitsEnd) {
   EXPECT_EQ(record.waits[0].waits_for, "server");
 }
 
+TEST_F(UsageWatchTest, ACallOnItsWayEndsAtItsCallee) {
+  ProcessWaits waiting;
+  waiting.nodes.push_back({.node = "worker/0", .run_thread = 11});
+  waiting.nodes[0].threads.push_back(
+      {.thread = 11, .what = WaitingThread::For::reply, .callee = "server", .method = "push", .call_chain = 5});
+  watch_.on_measured(1, {.waits = waiting});
+  ProcessWaits idle;
+  idle.nodes.push_back({.node = "server"});
+  watch_.on_measured(0, {.waits = idle});
+  status_.nodes[2].state = NodeStatus::State::finished;
+  watch_.end_look(status_, 1e9);
+  const UsageRecord record = watch_.record();
+  ASSERT_EQ(record.intervals[0].ends.size(), 1U);
+  EXPECT_EQ(record.intervals[0].ends[0].node, "server");
+  EXPECT_EQ(record.intervals[0].ends[0].work, "a call on its way");
+  EXPECT_EQ(record.intervals[0].ends[0].of_others, 1);
+  EXPECT_EQ(record.waits[0].waits_for, "server");
+}
+
 TEST_F(UsageWatchTest, ANodeThatDoesNotAnswerIsDown) {
   watch_.end_look(status_, 1e9);
   status_.nodes[1].state = NodeStatus::State::starting;

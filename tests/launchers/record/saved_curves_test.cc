@@ -34,7 +34,8 @@ class SavedCurvesTest : public testing::Test {
   }
   std::vector<std::pair<std::uint64_t, double>> loss(const std::string& node = "worker/0") const {
     std::vector<std::pair<std::uint64_t, double>> points;
-    for (const SavedPoint& point : read_curves(directory_.path())[node]["loss"]) {
+    auto curves = read_curves(directory_.path());
+    for (const SavedPoint& point : curves[node]["loss"]) {
       points.emplace_back(point.step, point.value);
     }
     return points;
@@ -93,7 +94,8 @@ TEST_F(SavedCurvesTest, AResumedRunContinuesTheCurves) {
   }
   std::vector<double> values;
   std::uint64_t last = 0;
-  for (const SavedPoint& point : read_curves(next.path())["worker/0"]["loss"]) {
+  auto all = read_curves(next.path());
+  for (const SavedPoint& point : all["worker/0"]["loss"]) {
     EXPECT_EQ(point.step, ++last);
     values.push_back(point.value);
   }
