@@ -134,8 +134,8 @@ TEST_F(UsageWatchTest, CountsGoOnWhenAProcessBeginsAgain) {
 }
 
 TEST_F(UsageWatchTest, AWeekHasAsManyIntervalsAsAnHour) {
-  constexpr std::uint32_t kLooks = 20'000;
-  for (std::uint32_t i = 1; i <= kLooks; ++i) look(2e9 + i * 30.0);
+  constexpr std::uint32_t kLooks = 3000;
+  for (std::uint32_t i = 1; i <= kLooks; ++i) look(2e9 + i * 200.0);
   const UsageRecord record = watch_.record();
   EXPECT_LE(record.intervals.size(), most_intervals(3));
   EXPECT_GE(record.intervals.size(), most_intervals(3) / 2);
