@@ -11,9 +11,9 @@ namespace {
 
 constexpr auto kShortestPeriod = std::chrono::milliseconds(100);
 constexpr auto kLongestPeriod = std::chrono::seconds(1);
-constexpr auto kPerProcess = std::chrono::milliseconds(5);  // of a period: a look costs each process a message
-constexpr int kLooks = 4;                                   // in the first intervals
-constexpr auto kShortestUse = std::chrono::seconds(1);      // between two questions for processors and calls
+constexpr auto kPerProcess = std::chrono::milliseconds(20);  // of a period: a look costs each process a message
+constexpr int kLooks = 4;                                    // in the first intervals
+constexpr auto kShortestUse = std::chrono::seconds(1);       // between two questions for processors and calls
 constexpr auto kLongestUse = std::chrono::minutes(1);
 constexpr std::size_t kLongestName = 64;  // of what a node waits for
 

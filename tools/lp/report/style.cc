@@ -14,7 +14,7 @@ body { margin: 0 auto; padding: 24px 20px 60px; max-width: 1160px; background: v
   font: 15px/1.5 system-ui, "Helvetica Neue", Arial, sans-serif }
 h1 { font-size: 24px; margin: 0 0 4px; overflow-wrap: anywhere }
 h2 { font-size: 18px; margin: 36px 0 8px; border-bottom: 1px solid var(--line); padding-bottom: 4px }
-p { margin: 8px 0; max-width: 80ch }
+p { margin: 8px 0; max-width: 80ch } p.key { max-width: none }
 .soft, figcaption { color: var(--soft); font-size: 13px }
 .state { font-size: 14px; font-weight: 600; padding: 2px 10px; border-radius: 10px; background: var(--panel);
   vertical-align: middle }
