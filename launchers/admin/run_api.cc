@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "launchers/control/waits_record.h"
+#include "launchers/observation/waits_of_run.h"
 #include "launchers/os/stacks.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
@@ -189,7 +189,8 @@ void RunApi::answer_complete() {
 std::string RunApi::answer_to(const Subject& subject, const Question& question) {
   switch (subject.first) {
     case Inquiry::use: return use_record(question);
-    case Inquiry::waits: return waits_record(question);
+    case Inquiry::waits: return to_json(waits_of_run(graph_, status_(), question.parts));
+    case Inquiry::moment:
     case Inquiry::stacks: break;
   }
   const std::optional<Stacks>& stacks = question.parts.begin()->second.stacks;
@@ -223,21 +224,6 @@ std::string RunApi::use_record(const Question& question) {
       record.calls.insert(record.calls.end(), measurement.calls->begin(), measurement.calls->end());
     }
     record.left_out += measurement.left_out;
-  }
-  return to_json(record);
-}
-
-std::string RunApi::waits_record(const Question& question) {
-  WaitsRecord record{.time = to_seconds(now().time_since_epoch()), .status = status_()};
-  for (const auto& [process, measurement] : question.parts) {
-    WaitsRecord::Process& entry = record.processes.emplace_back();
-    for (const NodeId node : graph_.processes[process].nodes) {
-      entry.nodes.push_back(graph_.nodes[node].name);
-      entry.host = record.status.nodes[node].host;
-      entry.pid = record.status.nodes[node].pid;
-    }
-    entry.waits = measurement.waits;
-    entry.threads = measurement.threads;
   }
   return to_json(record);
 }

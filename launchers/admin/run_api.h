@@ -76,7 +76,6 @@ class RunApi {
   void answer_complete();
   std::string answer_to(const Subject& subject, const Question& question);
   std::string use_record(const Question& question);
-  std::string waits_record(const Question& question);
 
   const std::filesystem::path directory_;
   const SupervisionGraph& graph_;

@@ -145,7 +145,8 @@ class Agent {
     if (const auto* measure = message.body_as_Measure()) {
       const auto what = static_cast<Inquiry>(measure->what());
       if (what == Inquiry::stacks) return take_stacks(child);
-      what == Inquiry::waits ? send_threads(child) : send_use(child);
+      if (what == Inquiry::waits) send_threads(child);
+      if (what == Inquiry::use) send_use(child);
     }
     if (message.body_as_Kill() != nullptr) {
       child.killed = true;

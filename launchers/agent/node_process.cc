@@ -157,7 +157,7 @@ class NodeHost final : public Runtime::Observer {
   // This thread answers, because the services may be stuck.
   void answer(Inquiry what) {
     if (what == Inquiry::use) control_.send(pack(unit_, incarnation_, pack_calls(measurement_of(runtime_->calls()))));
-    if (what != Inquiry::waits) return;
+    if (what != Inquiry::waits && what != Inquiry::moment) return;
     control::WaitsT waits;
     waits.text = pack_waits(runtime_->waits());
     control_.send(pack(unit_, incarnation_, std::move(waits)));

@@ -55,9 +55,25 @@ bool Measurement::answers(Inquiry what) const {
   switch (what) {
     case Inquiry::use: return use.has_value() && calls.has_value();
     case Inquiry::waits: return waits.has_value() && threads.has_value();
+    case Inquiry::moment: return waits.has_value();
     case Inquiry::stacks: break;
   }
   return stacks.has_value();
+}
+
+MeasureRecord::Calls calls_since(const MeasureRecord::Calls& before, const MeasureRecord::Calls& after) {
+  MeasureRecord::Calls grown = after;
+  if (after.calls < before.calls) return grown;
+  const auto since = [](std::uint64_t& counter, std::uint64_t earlier) { counter -= std::min(counter, earlier); };
+  since(grown.calls, before.calls);
+  since(grown.ended, before.ended);
+  since(grown.errors, before.errors);
+  since(grown.bytes_sent, before.bytes_sent);
+  since(grown.bytes_received, before.bytes_received);
+  for (std::size_t i = 0; i < std::min(grown.latency.size(), before.latency.size()); ++i) {
+    since(grown.latency[i], before.latency[i]);
+  }
+  return grown;
 }
 
 Measurement measurement_of(std::vector<CallStatistics> calls) {

@@ -77,6 +77,7 @@ ProcessUse use_of(pid_t process);
 enum class Inquiry : std::uint8_t {
   use,     // their resources, and the calls of their nodes
   waits,   // what their nodes wait for, and the states of their threads
+  moment,  // what their nodes wait for alone
   stacks,  // the native stacks of their threads
 };
 
@@ -85,6 +86,10 @@ struct Stacks {
   std::string text{};
   bool problem = false;
 };
+
+// The increase of the counters between two measurements of the same calls. Counters that are smaller now have begun
+// again at zero.
+MeasureRecord::Calls calls_since(const MeasureRecord::Calls& before, const MeasureRecord::Calls& after);
 
 // A part of an answer: the resources of a process, or the calls of its nodes, and so on.
 struct Measurement {

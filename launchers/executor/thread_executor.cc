@@ -165,26 +165,27 @@ void ThreadExecutor::probe(NodeId node) { runtime_->probe(node); }
 void ThreadExecutor::measure(std::span<const std::size_t> processes, Inquiry what) {
   switch (what) {
     case Inquiry::use: return measure_use(processes);
-    case Inquiry::waits: return measure_waits(processes);
+    case Inquiry::waits: return measure_waits(processes, thread_states(getpid()));
+    case Inquiry::moment: return measure_waits(processes, std::nullopt);
     case Inquiry::stacks:
       if (!processes.empty()) take_stacks(processes.front());
   }
 }
 
 // All nodes share the threads of this process, so the first answer has them, and the calls.
-void ThreadExecutor::measure_waits(std::span<const std::size_t> processes) {
+void ThreadExecutor::measure_waits(std::span<const std::size_t> processes,
+                                   std::optional<std::vector<ThreadState>> threads) {
   ProcessWaits all = runtime_->waits();
   std::map<std::string, NodeWaits> nodes;
   for (NodeWaits& node : all.nodes) nodes[node.node] = std::move(node);
   std::vector<OpenCall> calls = std::move(all.calls);
-  std::vector<ThreadState> threads = thread_states(getpid());
   for (const std::size_t process : processes) {
     ProcessWaits waits{.calls = std::exchange(calls, {})};
     for (const NodeId node : graph_.processes[process].nodes) {
       if (const auto at = nodes.find(graph_.nodes[node].name); at != nodes.end()) waits.nodes.push_back(at->second);
     }
-    events_->on_measured(process, incarnations_[process],
-                         {.waits = std::move(waits), .threads = std::exchange(threads, {})});
+    events_->on_measured(process, incarnations_[process], {.waits = std::move(waits), .threads = threads});
+    if (threads.has_value()) threads->clear();
   }
 }
 

@@ -4,11 +4,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "launchers/os/event_loop.h"
+#include "launchers/os/thread_states.h"
 #include "launchers/plan/placer.h"
 #include "launchers/supervisor/executor.h"
 #include "launchers/supervisor/supervision_graph.h"
@@ -58,7 +60,7 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
 
   void end(Ending ending);
   void measure_use(std::span<const std::size_t> processes);
-  void measure_waits(std::span<const std::size_t> processes);
+  void measure_waits(std::span<const std::size_t> processes, std::optional<std::vector<ThreadState>> threads);
   void take_stacks(std::size_t process);
 
   const SupervisionGraph& graph_;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -10,6 +11,7 @@
 
 #include "launchers/record/event_records.h"
 #include "launchers/record/node_output.h"
+#include "launchers/record/saved_curves.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/file.h"
 #include "lp/base/scheduler.h"
@@ -24,54 +26,66 @@ double seconds_now() { return static_cast<double>(wall_clock()) / 1e9; }
 }  // namespace
 
 Curves::Curves(const std::filesystem::path& directory)
-    : directory_(directory.empty() ? directory : std::filesystem::absolute(directory) / "curves") {}
+    : directory_(directory.empty() ? directory : std::filesystem::absolute(directory) / kCurves) {}
 
 std::string Curves::name_of(std::string name) {
   if (name.size() > kNameBytes) name.resize(valid_utf8_prefix(std::string_view(name).substr(0, kNameBytes)));
   return name.empty() ? "unnamed" : printable_word(name);
 }
 
-// The name has the time, because TensorBoard reads the files of a folder in the order of their names.
 void Curves::begin(const std::string& node, Curve& curve) const {
-  const std::int64_t time = wall_clock();
-  const std::string fraction = std::to_string(1'000'000'000 + time % 1'000'000'000).substr(1);
-  curve.path =
-      directory_ / node / ("events.out.tfevents." + std::to_string(time / 1'000'000'000) + "." + fraction + ".lp");
+  curve.path = new_event_file(directory_ / node);
   curve.size = 0;
   curve.buffer = version_record(seconds_now());
+}
+
+void Curves::go_back(Curve& curve, std::uint64_t step) {
+  curve.buffer += restart_record(seconds_now(), step);
+  for (auto& [name, next] : curve.next) next = std::min(next, step);
 }
 
 void Curves::add(const std::string& node, const Progress& progress) {
   if (directory_.empty() || progress.values.empty()) return;
   Curve& curve = curves_[node];
   if (curve.path.empty()) begin(node, curve);
-  if (curve.restarts || progress.step != curve.step) {
+  const auto next_of = [&](const std::string& name) {
+    const auto at = curve.next.find(name);
+    return at == curve.next.end() ? 0 : at->second;
+  };
+  // At the begin, an earlier start of the run may have reported this step and later ones.
+  bool goes_back = std::exchange(curve.restarts, false);
+  for (const auto& [name, value] : progress.values) goes_back |= progress.step + 1 < next_of(name_of(name));
+  if (goes_back || progress.step != curve.step) {
     encode(curve);
-    // At the begin, an earlier start of the run may have reported this step and later ones.
-    const bool goes_back = std::exchange(curve.restarts, false) || progress.step < curve.step;
-    if (goes_back) curve.buffer += restart_record(seconds_now(), progress.step);
+    if (goes_back) go_back(curve, progress.step);
     curve.step = progress.step;
-    curve.written.clear();
     ++curve.steps;
   }
-  if (curve.steps % curve.stride != 0) return;
   for (const auto& [name, value] : progress.values) {
     const std::string shown = name_of(name);
-    if (curve.names.size() >= kNames && !curve.names.contains(shown)) {
+    if (curve.next.size() >= kNames && !curve.next.contains(shown)) {
       note(told_names_, node + " reports values under more than " + std::to_string(kNames) +
                             " names: those under further names, as " + shown + ", have no curve");
       continue;
     }
-    curve.names.insert(shown);
-    if (!curve.written.contains(shown)) curve.values[shown] = value;
+    const bool is_new = next_of(shown) <= progress.step;
+    curve.next[shown] = progress.step + 1;
+    if (curve.steps % curve.stride == 0 && (is_new || curve.values.contains(shown))) curve.values[shown] = value;
   }
   if (curve.buffer.size() > kBuffered) append(curve);
+}
+
+void Curves::add_session(const std::string& record) {
+  if (directory_.empty()) return;
+  Curve& curve = curves_[""];
+  if (curve.path.empty()) begin("", curve);
+  curve.buffer += record;
 }
 
 void Curves::encode(Curve& curve) {
   if (curve.values.empty()) return;
   const std::string record = values_record(seconds_now(), curve.step, curve.values);
-  for (const auto& [name, value] : std::exchange(curve.values, {})) curve.written.insert(name);
+  curve.values.clear();
   curve.buffer += record;
   if (record.size() < curve.quota) {
     curve.quota -= record.size();

@@ -1,14 +1,14 @@
 #pragma once
 // The values that nodes report, as curves that TensorBoard reads: an event file for each node and start of the run, in
-// curves/NODE/ of the run's directory. A step that a node reports again, after a restart, replaces the one before and
-// all later ones. The run continues when files cannot be written.
+// curves/NODE/ of the run's directory. When a value comes again for an earlier step than its last, because the node was
+// restarted, it replaces what the node has from that step on. A file in curves/ itself has the hyperparameters of the
+// run. The run continues when files cannot be written.
 //
 // A RunRecorder owns it. One thread uses it.
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <string>
 
 namespace lp {
@@ -30,6 +30,8 @@ class Curves {
 
   // A value that comes again for the same step counts until the first is in the file.
   void add(const std::string& node, const Progress& progress);
+  // Adds a record about the whole run.
+  void add_session(const std::string& record);
   // Appends to the files. Returns a fault of which people should know, each kind once; empty: there is none.
   std::string flush();
 
@@ -40,16 +42,16 @@ class Curves {
     std::string buffer{};
     std::uint64_t size = 0;  // bytes in the file
     std::uint64_t step = 0;
-    std::map<std::string, double> values{};  // the values of this step that are not in the buffer
-    std::set<std::string> written{};         // names that have a value in this step
-    std::set<std::string> names{};
-    std::uint64_t steps = 0;   // reported steps
-    std::uint64_t stride = 1;  // one step in so many is written
+    std::map<std::string, double> values{};       // the values of this step that are not in the buffer
+    std::map<std::string, std::uint64_t> next{};  // by name: the first step that has no value yet
+    std::uint64_t steps = 0;                      // reported steps
+    std::uint64_t stride = 1;                     // one step in so many is written
     std::uint64_t quota = kWholeBytes;
   };
 
   static std::string name_of(std::string name);
   void begin(const std::string& node, Curve& curve) const;
+  static void go_back(Curve& curve, std::uint64_t step);
   static void encode(Curve& curve);
   void append(Curve& curve);
   void note(bool& told, const std::string& fault);

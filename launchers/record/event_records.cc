@@ -25,42 +25,55 @@ std::string little_endian(T value) {
   return bytes;
 }
 
-// Fields of protocol buffers (protobuf.dev/programming-guides/encoding).
-enum class Wire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
-
 std::string varint(std::uint64_t value) {
   std::string bytes;
   for (; value > 0x7F; value >>= 7) bytes += static_cast<char>((value & 0x7F) | 0x80);
   return bytes + static_cast<char>(value);
 }
-std::string tag(int field, Wire wire) { return {static_cast<char>(field << 3 | static_cast<int>(wire))}; }
-std::string field(int number, std::uint64_t value) { return tag(number, Wire::varint) + varint(value); }
+std::string tag(int field, ProtoWire wire) { return {static_cast<char>(field << 3 | static_cast<int>(wire))}; }
+std::string field(int number, std::uint64_t value) { return tag(number, ProtoWire::varint) + varint(value); }
 std::string field(int number, double value) {
-  return tag(number, Wire::fixed64) + little_endian(std::bit_cast<std::uint64_t>(value));
+  return tag(number, ProtoWire::fixed64) + little_endian(std::bit_cast<std::uint64_t>(value));
 }
 std::string field(int number, float value) {
-  return tag(number, Wire::fixed32) + little_endian(std::bit_cast<std::uint32_t>(value));
+  return tag(number, ProtoWire::fixed32) + little_endian(std::bit_cast<std::uint32_t>(value));
 }
 std::string field(int number, std::string_view bytes) {
-  return tag(number, Wire::bytes) + varint(bytes.size()) + std::string(bytes);
-}
-
-std::string masked_crc(std::string_view bytes) {
-  const std::uint32_t crc = crc32c(bytes);
-  return little_endian(std::rotr(crc, 15) + 0xA282EAD8U);
+  return tag(number, ProtoWire::bytes) + varint(bytes.size()) + std::string(bytes);
 }
 
 std::string record(const std::string& event) {
   const std::string length = little_endian(std::uint64_t{event.size()});
-  return length + masked_crc(length) + event + masked_crc(event);
+  return length + little_endian(masked_crc32c(length)) + event + little_endian(masked_crc32c(event));
 }
 
-// The numbers of the fields of Event, Summary, Summary.Value and SessionLog.
-constexpr int kEventTime = 1, kEventStep = 2, kEventVersion = 3, kEventSummary = 5, kEventSession = 7;
-constexpr int kSummaryValue = 1;
-constexpr int kValueName = 1, kValueNumber = 2;
-constexpr int kSessionStatus = 1;
-constexpr std::uint64_t kSessionStart = 1;
+constexpr std::uint64_t kSessionStart = 1;  // a status of SessionLog
+
+// A value of a plugin: Summary.Value with SummaryMetadata and a tensor (tensorflow/core/framework/tensor.proto).
+std::string plugin_value(std::string_view name, std::string_view plugin, std::string_view content,
+                         std::string_view tensor) {
+  constexpr int kMetadata = 9, kTensor = 8, kPlugin = 1, kPluginName = 1, kContent = 2, kDataClass = 4;
+  constexpr std::uint64_t kTensorClass = 2;
+  const std::string metadata =
+      field(kPlugin, field(kPluginName, plugin) + field(kContent, content)) + field(kDataClass, kTensorClass);
+  return field(EventField::kSummaryValue, field(EventField::kValueName, name) +
+                                              field(kMetadata, std::string_view(metadata)) + field(kTensor, tensor));
+}
+
+// An empty tensor of numbers: its type, and its shape with one dimension of size 0.
+constexpr std::string_view kNoTensor("\x08\x01\x12\x02\x12\x00", 6);
+
+// A google.protobuf.Value.
+std::string variant_field(const Hyperparameter& value) {
+  if (const auto* number = std::get_if<double>(&value)) return field(2, *number);
+  if (const auto* text = std::get_if<std::string>(&value)) return field(3, std::string_view(*text));
+  return field(4, std::uint64_t{std::get<bool>(value) ? 1U : 0U});
+}
+
+std::string session_record(double time, std::string_view name, const std::string& content) {
+  const std::string summary = plugin_value(name, "hparams", content, kNoTensor);
+  return record(field(EventField::kTime, time) + field(EventField::kSummary, std::string_view(summary)));
+}
 
 }  // namespace
 
@@ -70,22 +83,43 @@ std::uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
+std::uint32_t masked_crc32c(std::string_view bytes) { return std::rotr(crc32c(bytes), 15) + 0xA282EAD8U; }
+
 std::string version_record(double time) {
-  return record(field(kEventTime, time) + field(kEventVersion, std::string_view("brain.Event:2")));
+  return record(field(EventField::kTime, time) + field(EventField::kVersion, std::string_view("brain.Event:2")));
 }
 
 std::string restart_record(double time, std::uint64_t step) {
-  return record(field(kEventTime, time) + field(kEventStep, step) +
-                field(kEventSession, field(kSessionStatus, kSessionStart)));
+  return record(field(EventField::kTime, time) + field(EventField::kStep, step) +
+                field(EventField::kSession, field(EventField::kSessionStatus, kSessionStart)));
 }
 
 std::string values_record(double time, std::uint64_t step, const std::map<std::string, double>& values) {
   std::string summary;
   for (const auto& [name, value] : values) {
-    summary += field(kSummaryValue,
-                     field(kValueName, std::string_view(name)) + field(kValueNumber, static_cast<float>(value)));
+    summary += field(EventField::kSummaryValue, field(EventField::kValueName, std::string_view(name)) +
+                                                    field(EventField::kValueNumber, static_cast<float>(value)));
   }
-  return record(field(kEventTime, time) + field(kEventStep, step) + field(kEventSummary, summary));
+  return record(field(EventField::kTime, time) + field(EventField::kStep, step) + field(EventField::kSummary, summary));
+}
+
+// The numbers of the fields of HParamsPluginData, SessionStartInfo and SessionEndInfo.
+std::string session_start_record(double time, const std::map<std::string, Hyperparameter>& hyperparameters) {
+  constexpr int kStart = 3, kParameters = 1, kStartTime = 5;
+  std::string start;
+  for (const auto& [name, value] : hyperparameters) {
+    start += field(kParameters, std::string_view(field(1, std::string_view(name)) +
+                                                 field(2, std::string_view(variant_field(value)))));
+  }
+  start += field(kStartTime, time);
+  return session_record(time, "_hparams_/session_start_info", field(kStart, std::string_view(start)));
+}
+
+std::string session_end_record(double time, bool success) {
+  constexpr int kEnd = 4, kStatus = 1, kEndTime = 2;
+  constexpr std::uint64_t kSuccess = 1, kFailure = 2;
+  const std::string end = field(kStatus, success ? kSuccess : kFailure) + field(kEndTime, time);
+  return session_record(time, "_hparams_/session_end_info", field(kEnd, std::string_view(end)));
 }
 
 }  // namespace lp::launch

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "launchers/os/relaunch_command.h"
+#include "launchers/record/hyperparameters.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
 #include "lp/base/file.h"
@@ -61,7 +62,10 @@ void RunRecorder::begin(RunRecord record, const Plan& plan, const std::string& c
   record.began = began_;
   record.command = own_command_line();
   write("run.json", to_json(record));
-  if (!configuration.empty()) write(kConfigurationFile, configuration);
+  if (!configuration.empty()) {
+    write(kConfigurationFile, configuration);
+    curves_.add_session(session_start_record(began_, hyperparameters_of(configuration)));
+  }
   write("plan.json", to_json(plan));
 }
 
@@ -80,6 +84,8 @@ void RunRecorder::event(RunEvent event) {
 
 std::string RunRecorder::end(ResultRecord record, std::string_view report) {
   record.ended = wall_seconds();
+  curves_.add_session(session_end_record(record.ended, record.success));
+  curves_.flush();
   record.seconds = record.ended - began_;
   std::string text = to_json(record);
   if (!report.empty()) text.insert(text.size() - 1, ",\"report\":" + std::string(report));

@@ -1,6 +1,6 @@
 #pragma once
 // Writes the files of a run into its directory: plan.json, run.json, config.yaml, status.json, events.log and
-// result.json, and the curves of its nodes. The run continues when they cannot be written.
+// usage.json and result.json, and the curves of its nodes. The run continues when they cannot be written.
 //
 // The loop thread of a run owns and uses it. Only the constructor and begin() come before that thread.
 
@@ -12,6 +12,7 @@
 #include "launchers/record/curves.h"
 #include "launchers/record/node_log.h"
 #include "launchers/record/records.h"
+#include "launchers/record/usage.h"
 
 namespace lp {
 struct Plan;
@@ -35,6 +36,7 @@ class RunRecorder {
   // the result of resolved_configuration().
   void begin(RunRecord record, const Plan& plan, const std::string& configuration);
   void status(std::string_view json);
+  void usage(std::string_view json) { write(kUsageFile, std::string(json)); }
   void progress(const std::string& node, const Progress& progress) { curves_.add(node, progress); }
   std::string save_curves() { return curves_.flush(); }  // a fault of which people should know; empty: there is none
   void event(RunEvent event);

@@ -12,6 +12,7 @@
 #include "launchers/os/backtrace.h"
 #include "launchers/os/process_memory.h"
 #include "launchers/plan/earlier_run.h"
+#include "launchers/record/curve_copy.h"
 #include "launchers/record/failure_output.h"
 #include "launchers/record/progress_line.h"
 #include "launchers/record/run_directory.h"
@@ -21,12 +22,23 @@
 namespace lp::launch {
 namespace {
 
-constexpr auto kJobCheckPeriod = std::chrono::seconds(2);  // between two checks whether the job has begun again
-constexpr auto kReaderTimeout = std::chrono::seconds(1);   // for connected tools to read the rest
+constexpr auto kJobCheckPeriod = std::chrono::seconds(2);   // between two checks whether the job has begun again
+constexpr auto kUsageSavePeriod = std::chrono::seconds(5);  // between two writes of what nodes use, at least
+constexpr int kUsageSaveShare = 100;                        // they may take one kUsageSaveShare-th of the time
+constexpr auto kReaderTimeout = std::chrono::seconds(1);    // for connected tools to read the rest
 constexpr auto kOutputTimeout = std::chrono::seconds(1);  // for a terminal that does not take the rest, after a failure
 
 std::string own_number(const Engine& engine) {
   return engine.own_job() == nullptr ? std::string() : engine.own_job()->number();
+}
+
+// The record of an earlier start of the run in this directory, if there is one.
+std::optional<UsageRecord> earlier_usage(const std::filesystem::path& directory) {
+  try {
+    return read_record<UsageRecord>(directory / kUsageFile);
+  } catch (const Error&) {  // the disk was full: the record begins again
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -41,11 +53,11 @@ RunState::RunState(Launch given, std::function<void()> report)
       stall_(launch_.options.heartbeat) {
   const LaunchOptions& options = launch_.options;
   if (!options.directory.empty()) take_directory();
-  if (begin_.path.empty() && !options.resume.empty()) begin_ = cuts_.latest(options.resume, /*required=*/true);
   if (options.show != Show::none) {
     terminal_ =
         std::make_unique<Terminal>(Terminal::Options{.drained = [this] { loop_.post([this] { watch_output(); }); }});
   }
+  if (begin_.path.empty() && !options.resume.empty()) continue_earlier();
   if (options.handle_signals) {
     signals_ = std::make_unique<SignalPoller>();
     watch_signals();
@@ -61,7 +73,9 @@ RunState::RunState(Launch given, std::function<void()> report)
                    .seed = options.seed,
                    .resumed = options.resume.string()},
                   launch_.plan, resolved_configuration(options));
-  if (recorder_.writes()) open_to_others();
+  if (!recorder_.writes()) return;
+  open_to_others();
+  usage_ = std::make_unique<UsageWatch>(launch_.plan, graph_, earlier_usage(options.directory));
 }
 
 RunParts RunState::parts() {
@@ -90,6 +104,17 @@ void RunState::take_directory() {
   taken_ = make_run_directory(directory, /*own=*/true, after(launch_.options.start));
   begin_ = cuts_.latest(directory, /*required=*/false);
   next_job_check_ = now();
+}
+
+void RunState::continue_earlier() {
+  const LaunchOptions& options = launch_.options;
+  begin_ = cuts_.latest(options.resume, /*required=*/true);
+  if (options.directory.empty()) return;
+  try {
+    continue_curves(options.resume, options.directory);
+  } catch (const Error& error) {
+    log("the curves of " + options.resume.string() + " are not continued: " + error.text());
+  }
 }
 
 void RunState::open_to_others() {
@@ -132,6 +157,7 @@ void RunState::serve() {
     watch_output();
     watch_job();
     watch_movement();
+    watch_usage();
     show_progress();
     write_status(false);
   }
@@ -140,7 +166,8 @@ void RunState::serve() {
 
 Time RunState::next() const {
   return std::min({coordinator_->next(), recorder_.writes() ? status_writer_.next() : kNever, nodes_->next(),
-                   admin_ != nullptr ? admin_->next() : kNever, next_job_check_, next_stall_check_});
+                   admin_ != nullptr ? admin_->next() : kNever, next_job_check_, next_stall_check_,
+                   is_watched() ? usage_->next() : kNever});
 }
 
 void RunState::end() {
@@ -166,8 +193,15 @@ void RunState::save_curves() {
   if (const std::string fault = recorder_.save_curves(); !fault.empty()) log(fault);
 }
 
+void RunState::save_usage() {
+  const Time begin = now();
+  recorder_.usage(to_json(usage_->record()));
+  next_usage_save_ = after(std::max<Duration>(kUsageSavePeriod, (now() - begin) * kUsageSaveShare));
+}
+
 void RunState::record_end() {
   save_curves();
+  if (usage_ != nullptr) save_usage();
   std::string fault;
   waiters_.change([&] {
     fault = recorder_.end({.success = result_.success,
@@ -183,8 +217,15 @@ void RunState::record_end() {
 
 void RunState::on_phase(Phase phase) {
   status_writer_.changed();
+  if (phase == Phase::stopping && usage_ != nullptr) coordinator_->measure(Inquiry::use);  // before processes end
   if (phase == Phase::running) waiters_.change([this] { ready_ = true; });
   if (phase == nodes_->closing_phase()) nodes_->runtime().close();
+}
+
+// The curves are written first: a run that is resumed from the cut has them up to its step.
+RestorePoint RunState::on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) {
+  save_curves();
+  return cuts_.complete(step, members);
 }
 
 void RunState::on_cut_given_up(std::uint64_t step) {
@@ -207,6 +248,7 @@ void RunState::log(const std::string& line) {
 void RunState::on_measured(std::size_t process, Measurement part) {
   stall_.on_measured(process, part);
   if (admin_ != nullptr) admin_->on_measured(process, part);
+  if (usage_ != nullptr) usage_->on_measured(process, part);
 }
 
 void RunState::watch_signals() {
@@ -245,6 +287,14 @@ void RunState::watch_movement() {
   if (turned && !text.empty()) log(text);
   if (turned) recorder_.event({.kind = text.empty() ? RunEvent::Kind::moved : RunEvent::Kind::stalled, .text = text});
   coordinator_->measure(Inquiry::use);
+}
+
+bool RunState::is_watched() const { return usage_ != nullptr && coordinator_->phase() < Phase::stopping; }
+
+void RunState::watch_usage() {
+  if (!is_watched()) return;
+  usage_->advance([this](Inquiry what) { coordinator_->measure(what); }, [this] { return current_status(); });
+  if (passed(next_usage_save_)) save_usage();
 }
 
 // While the terminal takes no text, nodes that print wait, and none of them counts as hanging.

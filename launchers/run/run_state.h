@@ -13,6 +13,7 @@
 
 #include "launchers/admin/run_api.h"
 #include "launchers/executor/run_nodes.h"
+#include "launchers/observation/usage_watch.h"
 #include "launchers/os/event_loop.h"
 #include "launchers/os/signals.h"
 #include "launchers/os/terminal.h"
@@ -53,9 +54,7 @@ class RunState final : public Coordinator::Listener {
  private:
   void on_phase(Phase phase) override;
   void on_peers(std::span<const PeerState> peers) override { nodes_->update(peers); }
-  RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override {
-    return cuts_.complete(step, members);
-  }
+  RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override;
   void on_cut_given_up(std::uint64_t step) override;
   void add_origin(std::size_t process, Cause& cause) override;
   void log(const std::string& line) override;
@@ -69,6 +68,7 @@ class RunState final : public Coordinator::Listener {
   RunParts parts();
   Coordinator::Options coordinator_options() const;
   void take_directory();
+  void continue_earlier();
   void open_to_others();
   void serve();
   Time next() const;
@@ -79,6 +79,9 @@ class RunState final : public Coordinator::Listener {
   void watch_job();
   void watch_output();
   void watch_movement();
+  bool is_watched() const;
+  void watch_usage();
+  void save_usage();
   void show_progress();
   void write_status(bool always);
   RunStatus current_status() const;
@@ -99,6 +102,8 @@ class RunState final : public Coordinator::Listener {
   std::unique_ptr<RunApi> admin_;  // null: the run cannot be reached from outside
   ReportThread report_;
   StatusWriter status_writer_;
+  std::unique_ptr<UsageWatch> usage_;  // null: the run has no directory
+  Time next_usage_save_{};
   Time next_job_check_ = kNever;  // when to check whether the job has begun again without us
   Stall stall_;
   Time next_stall_check_{};

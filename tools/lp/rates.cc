@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <optional>
 #include <tuple>
 
 namespace lp::tool {
@@ -12,21 +13,14 @@ using Key = std::tuple<std::string, std::string, std::string>;
 
 Key key_of(const MeasureRecord::Calls& calls) { return {calls.caller, calls.callee, calls.method}; }
 
-// The increase of a counter. A counter that is smaller now has begun again at zero.
-std::uint64_t grown(std::uint64_t before, std::uint64_t after) { return after >= before ? after - before : after; }
-
 CallRate rate_of(const MeasureRecord::Calls& before, const MeasureRecord::Calls& after, double seconds) {
-  const bool again = after.calls < before.calls;
-  const auto rate = [&](std::uint64_t from, std::uint64_t to) {
-    return static_cast<double>(again ? to : grown(from, to)) / seconds;
-  };
-  CallRate result{.calls = rate(before.calls, after.calls), .errors = rate(before.errors, after.errors)};
-  result.bytes = rate(before.bytes_sent + before.bytes_received, after.bytes_sent + after.bytes_received);
+  const MeasureRecord::Calls grown = launch::calls_since(before, after);
+  const auto rate = [&](std::uint64_t count) { return static_cast<double>(count) / seconds; };
+  CallRate result{.calls = rate(grown.calls), .errors = rate(grown.errors)};
+  result.bytes = rate(grown.bytes_sent + grown.bytes_received);
   result.waiting = after.calls - std::min(after.ended, after.calls);
-  for (std::size_t i = 0; i < std::min(after.latency.size(), LatencyHistogram::kSize); ++i) {
-    const std::uint64_t from = i < before.latency.size() && !again ? before.latency[i] : 0;
-    result.latency.counts[i] = grown(from, after.latency[i]);
-  }
+  std::copy_n(grown.latency.begin(), std::min(grown.latency.size(), LatencyHistogram::kSize),
+              result.latency.counts.begin());
   return result;
 }
 
@@ -100,6 +94,39 @@ void write_rate(JsonWriter& json, std::string_view name, const CallRate& rate) {
   json.member("p50_seconds", to_seconds(rate.latency.quantile(0.5)));
   json.member("p99_seconds", to_seconds(rate.latency.quantile(0.99)));
   json.end_object();
+}
+
+void write_rates(JsonWriter& json, const Rates& rates) {
+  json.key("nodes");
+  json.begin_array();
+  for (const NodeRate& node : rates.nodes) {
+    json.begin_object();
+    json.member("name", node.name);
+    json.member("state", node.state);
+    json.member("incarnation", node.incarnation);
+    json.member("host", node.host);
+    json.member("cpu", node.measured ? std::optional(node.cpu) : std::nullopt);
+    json.member("memory", node.measured ? std::optional(node.memory) : std::nullopt);
+    json.member("gpus", node.gpus);
+    json.member("gpu_busy", node.gpu_busy);
+    json.member("gpu_memory", node.gpus.empty() ? std::nullopt : std::optional(node.gpu_memory));
+    write_rate(json, "in", node.in);
+    write_rate(json, "out", node.out);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("edges");
+  json.begin_array();
+  for (const auto& [edge, rate] : rates.edges) {
+    json.begin_object();
+    json.member("caller", edge.first);
+    json.member("callee", edge.second);
+    write_rate(json, "rate", rate);
+    json.end_object();
+  }
+  json.end_array();
+  json.member("launcher_cpu", rates.launcher_cpu);
+  json.member("launcher_memory", rates.launcher_memory);
 }
 
 std::string short_number(double number) {

@@ -1,8 +1,11 @@
 #include "tools/lp/run_text.h"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <optional>
 
+#include "launchers/os/shell_quote.h"
 #include "lp/base/enums.h"
 #include "lp/base/scheduler.h"
 
@@ -61,6 +64,23 @@ std::vector<std::string> troubles_of(const RunView& run) {
   }
   if (!run.status.stalled.empty()) troubles.push_back(run.status.stalled);
   return troubles;
+}
+
+std::string local_time(double seconds) {
+  const auto whole = static_cast<std::time_t>(seconds);
+  std::tm local{};
+  localtime_r(&whole, &local);
+  std::array<char, 64> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
+  return text.data();
+}
+
+std::string command_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : " ") + launch::shell_quote_if_needed(word);
+  }
+  return text;
 }
 
 void write_run(JsonWriter& json, const RunView& run, std::string_view trouble) {

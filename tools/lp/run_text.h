@@ -20,6 +20,11 @@ std::string ready_text(const RunStatus& status);
 std::string colour_of(const RunView& run);
 std::string colour_of(NodeStatus::State state);
 
+// "2026-01-31 23:59:59", in the time zone of this machine, of seconds since 1970.
+std::string local_time(double seconds);
+// A command line with quotes, so that a shell accepts it again.
+std::string command_text(const std::vector<std::string>& words);
+
 // The troubles of a run that goes on: services that take no call, and a run in which nothing moves.
 std::vector<std::string> troubles_of(const RunView& run);
 

@@ -72,6 +72,23 @@ TEST_F(CurvesTest, AStepThatComesAgainReplacesAllFromThereOn) {
       Points({{1, 1.0F}, {2, 1.0F}, {3, 1.0F}, {4, 1.0F}, {5, 1.0F}, {6, 2.0F}, {7, 2.0F}, {8, 3.0F}, {9, 3.0F}}));
 }
 
+TEST_F(CurvesTest, ValuesThatAreReportedAtDifferentStepsKeepAllOfThem) {
+  Curves curves(directory_.path());
+  const auto add = [&](const char* name, std::uint64_t step) {
+    curves.add("worker/0", {.step = step, .values = {{name, static_cast<double>(step)}}});
+  };
+  add("reward", 100);
+  add("evaluation", 90);  // of an older version
+  add("reward", 110);
+  add("evaluation", 100);
+  curves.flush();
+  EXPECT_EQ(read()["reward"], Points({{100, 100.0F}, {110, 110.0F}}));
+  EXPECT_EQ(read()["evaluation"], Points({{90, 90.0F}, {100, 100.0F}}));
+  add("reward", 105);  // it was restarted
+  curves.flush();
+  EXPECT_EQ(read()["reward"], Points({{100, 100.0F}, {105, 105.0F}}));
+}
+
 TEST_F(CurvesTest, NamesBecomePrintableAndHaveABound) {
   Curves curves(directory_.path());
   curves.add("worker/0", {.step = 1, .values = {{"a\033[31m\xff", 1}, {"", 2}, {std::string(10'000, 'x'), 3}}});

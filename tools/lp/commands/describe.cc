@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <numeric>
 #include <set>
 #include <string>
@@ -11,15 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "launchers/os/shell_quote.h"
+#include "launchers/record/node_output.h"
 #include "lp/base/enums.h"
-#include "lp/base/error.h"
 #include "lp/base/text.h"
 #include "tools/lp/command.h"
-#include "tools/lp/log_reader.h"
 #include "tools/lp/plan_file.h"
 #include "tools/lp/run_text.h"
 #include "tools/lp/table.h"
+#include "tools/lp/views/events.h"
 
 namespace lp::tool {
 namespace {
@@ -63,35 +61,6 @@ std::vector<std::size_t> shown_events(const std::vector<RunEvent>& events) {
     if (is_shown(i, matter.size())) shown.insert(matter[i]);
   }
   return {shown.begin(), shown.end()};
-}
-
-std::vector<RunEvent> events_of(const RunLocation& run) {
-  std::vector<RunEvent> events;
-  LogReader(run.directory / "events.log").finish([&](const LogLine& line) {
-    try {
-      events.push_back(from_json<RunEvent>(line.text));
-    } catch (const Error&) {  // the disk was full, or the line is the note that events were dropped
-    }
-  });
-  return events;
-}
-
-std::string local_time(double seconds) {
-  const auto whole = static_cast<std::time_t>(seconds);
-  std::tm local{};
-  localtime_r(&whole, &local);
-  std::array<char, 64> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
-  return text.data();
-}
-
-// The command line with quotes, so that a shell accepts it again.
-std::string command_text(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : " ") + launch::shell_quote_if_needed(word);
-  }
-  return text;
 }
 
 std::string facts(const RunView& run, const Plan& plan, const Screen& screen) {

@@ -9,10 +9,16 @@
 
 #include "launchers/control/measurement.h"
 #include "launchers/control/waits_record.h"
+#include "launchers/observation/wait_graph.h"
 #include "lp/program/plan.h"
-#include "tools/lp/why/wait_graph.h"
 
 namespace lp::tool {
+
+using launch::Activity;
+using launch::age_text;
+using launch::lasts;
+using launch::wait_graph;
+using launch::WaitGraph;
 
 struct Diagnosis {
   enum class Kind : std::uint8_t {

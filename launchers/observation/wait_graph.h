@@ -16,7 +16,7 @@
 #include "launchers/control/waits_record.h"
 #include "lp/program/plan.h"
 
-namespace lp::tool {
+namespace lp::launch {
 
 struct Activity {
   // Why it waits for the next one.
@@ -45,11 +45,12 @@ struct Activity {
   std::string work{};    // "run()", "push()"; empty: the node as a whole
   std::string caller{};  // the node whose call it serves; empty: none
   std::uint64_t chain = 0;
-  int thread = 0;      // 0: it has none
-  bool open = false;   // its handler has returned a Future
-  bool in_lp = false;  // it waits in lp
-  double seconds = 0;  // as far as that is known
-  std::string does{};  // "waits for server.pull(), for 3 s, with 27 s left", "works", "blocked in read() of /a"
+  int thread = 0;        // 0: it has none
+  bool open = false;     // its handler has returned a Future
+  bool in_lp = false;    // it waits in lp
+  std::string callee{};  // in lp: the node whose reply, items or room it waits for; empty: it waits for something else
+  double seconds = 0;    // as far as that is known
+  std::string does{};    // "waits for server.pull(), for 3 s, with 27 s left", "works", "blocked in read() of /a"
   std::optional<std::size_t> next{};  // the activity for which it waits
   Why why = Why::runs;
   End end = End::unknown;              // without a next one
@@ -74,4 +75,4 @@ std::string lasts(double seconds);
 
 WaitGraph wait_graph(const Plan& plan, const WaitsRecord& record);
 
-}  // namespace lp::tool
+}  // namespace lp::launch

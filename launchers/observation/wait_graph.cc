@@ -1,4 +1,4 @@
-#include "tools/lp/why/wait_graph.h"
+#include "launchers/observation/wait_graph.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +11,9 @@
 #include "lp/base/scheduler.h"
 #include "lp/base/text.h"
 
-namespace lp::tool {
+namespace lp::launch {
 namespace {
 
-using launch::ThreadState;
 using For = WaitingThread::For;
 using CallState = OpenCall::State;
 using Why = Activity::Why;
@@ -193,6 +192,7 @@ class Builder {
                                    [&](const WaitingThread& one) { return one.thread == self.thread; });
     if (wait == node.threads.end()) return follow_thread(i);
     self.in_lp = true;
+    self.callee = wait->callee;
     if (self.seconds == 0) self.seconds = wait->seconds;
     const std::string times = ", for " + age_text(wait->seconds) +
                               (wait->left.has_value() ? ", with " + age_text(*wait->left) + " left" : "");
@@ -462,4 +462,4 @@ std::vector<std::size_t> WaitGraph::chain_of(std::size_t activity) const {
 
 WaitGraph wait_graph(const Plan& plan, const WaitsRecord& record) { return Builder(plan, record).build(); }
 
-}  // namespace lp::tool
+}  // namespace lp::launch

@@ -1,0 +1,225 @@
+#include "tools/lp/report/run_history.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "tools/lp/plan_file.h"
+#include "tools/lp/rates.h"
+#include "tools/lp/refusal.h"
+#include "tools/lp/views/events.h"
+
+namespace lp::tool {
+namespace {
+
+constexpr std::size_t kMostEdges = 100;  // of nodes, in a table
+constexpr double kMuchLonger = 2;        // as often as the median of its group waits end at a straggler
+constexpr double kLeastEnds = 0.1;       // and at this share of the looks
+
+UsageRecord usage_of(const RunLocation& place) {
+  try {
+    return read_record<UsageRecord>(place.directory / launch::kUsageFile).value_or(UsageRecord());
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, error.text());
+  }
+}
+
+// Steps that each node has made per second of the time that was looked at, also those that it repeated.
+double steps_per_second(const UsageRecord& usage, std::size_t node, double seconds) {
+  double steps = 0;
+  std::uint64_t last = 0;
+  for (const UsageRecord::Interval& interval : usage.intervals) {
+    const std::uint64_t step = interval.nodes[node].step;
+    steps += static_cast<double>(step >= last ? step - last : 0);
+    last = step;
+  }
+  return seconds > 0 ? steps / seconds : 0;
+}
+
+std::string group_name(const Plan& plan, const std::string& node) {
+  const auto at = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const auto& one) { return one.name == node; });
+  return at == plan.nodes.end() ? node : plan.groups[at->group].options.name;
+}
+
+// The sentence of a replica at which the waits of others end much more often than at its mates.
+std::string late_text(const std::vector<const NodeSummary*>& group) {
+  if (group.size() < 3) return {};
+  std::vector<const NodeSummary*> sorted = group;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto* a, const auto* b) { return a->ends_of_others > b->ends_of_others; });
+  const double most = sorted.front()->ends_of_others;
+  const double median = sorted[sorted.size() / 2]->ends_of_others;
+  if (most < kLeastEnds || most < kMuchLonger * median) return {};
+  return "Others waited for " + sorted.front()->status.name + " " + short_number(100 * most) +
+         " % of the time; for the median of its group, " + short_number(100 * median) + " %.";
+}
+
+}  // namespace
+
+RunHistory history_of(const RunLocation& place) {
+  RunHistory history{.run = view_of(place), .plan = plan_of(place), .events = events_of(place)};
+  history.usage = usage_of(place);
+  for (UsageRecord::Interval& interval : history.usage.intervals) interval.nodes.resize(history.usage.nodes.size());
+  try {
+    history.curves = {place.name, launch::read_curves(place.directory)};
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, error.text());
+  }
+  return history;
+}
+
+TimeSpan span_of(const RunHistory& history) {
+  TimeSpan span{history.run.record.began, history.run.record.began};
+  if (!history.events.empty()) {  // an earlier start of a job that was requeued
+    span.begin = std::min(span.begin > 0 ? span.begin : history.events.front().time, history.events.front().time);
+    span.end = std::max(span.end, history.events.back().time);
+  }
+  if (!history.usage.intervals.empty()) span.end = std::max(span.end, history.usage.intervals.back().end);
+  if (history.run.result.has_value()) span.end = std::max(span.end, history.run.result->ended);
+  return span;
+}
+
+std::vector<NodeSummary> summaries_of(const RunHistory& history) {
+  const UsageRecord& usage = history.usage;
+  std::map<std::string, NodeSummary> found;
+  double seconds = 0;
+  for (const UsageRecord::Interval& interval : usage.intervals) seconds += interval.end - interval.begin;
+  const double looks = std::max(looks_of(usage), 1.0);
+  for (std::size_t i = 0; i < usage.nodes.size(); ++i) {
+    NodeSummary& node = found[usage.nodes[i]];
+    for (const UsageRecord::Interval& interval : usage.intervals) {
+      const UsageRecord::NodeUse& use = interval.nodes[i];
+      node.works += use.works / looks;
+      node.waits += use.waits / looks;
+      node.idle += use.idle / looks;
+      node.down += use.down / looks;
+      node.queue += static_cast<double>(use.queue) / looks;
+      node.processors += seconds > 0 ? use.cpu / seconds : 0;
+      node.memory = std::max(node.memory, use.memory);
+    }
+  }
+  for (const UsageRecord::End& end : ends_of(usage)) found[end.node].ends_of_others += end.of_others / looks;
+  std::map<std::string, std::uint64_t> all_waits;
+  std::map<std::string, const UsageRecord::Wait*> most;
+  for (const UsageRecord::Wait& wait : usage.waits) {
+    all_waits[wait.node] += wait.looks;
+    const UsageRecord::Wait*& longest = most[wait.node];
+    if (longest == nullptr || wait.looks > longest->looks) longest = &wait;
+  }
+  std::vector<NodeSummary> all;
+  for (const NodeStatus& status : history.run.status.nodes) {
+    NodeSummary node = found[status.name];
+    node.status = status;
+    node.host = status.host.empty() ? history.run.record.host : status.host;
+    if (const auto at = most.find(status.name); at != most.end()) {
+      const double share = static_cast<double>(at->second->looks) / static_cast<double>(all_waits[status.name]);
+      node.waits_for = at->second->waits_for + " (" + short_number(100 * share) + " %)";
+    }
+    all.push_back(std::move(node));
+  }
+  return all;
+}
+
+double looks_of(const UsageRecord& usage) {
+  double looks = 0;
+  for (const UsageRecord::Interval& interval : usage.intervals) looks += interval.looks;
+  return looks;
+}
+
+std::vector<UsageRecord::End> ends_of(const UsageRecord& usage) {
+  std::map<std::pair<std::string, std::string>, UsageRecord::End> sums;
+  for (const UsageRecord::Interval& interval : usage.intervals) {
+    for (const UsageRecord::End& end : interval.ends) {
+      UsageRecord::End& sum = sums[{end.node, end.work}];
+      sum.node = end.node;
+      sum.work = end.work;
+      sum.looks += end.looks;
+      sum.of_others += end.of_others;
+    }
+  }
+  std::vector<UsageRecord::End> ends;
+  for (auto& [key, end] : sums) ends.push_back(std::move(end));
+  std::stable_sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.looks > b.looks; });
+  return ends;
+}
+
+std::vector<PathPart> critical_path(const UsageRecord& usage) {
+  std::vector<PathPart> path;
+  std::vector<double> looks;  // of each part: those that ended there, and all
+  std::vector<double> all;
+  for (const UsageRecord::Interval& interval : usage.intervals) {
+    PathPart part{.time = {interval.begin, interval.end}};
+    double sum = 0;
+    for (const UsageRecord::End& end : interval.ends) sum += end.looks;
+    const double most = interval.ends.empty() ? 0 : interval.ends.front().looks;
+    if (!interval.ends.empty()) {
+      part.node = interval.ends.front().node;
+      part.work = interval.ends.front().work;
+    }
+    if (!path.empty() && path.back().node == part.node && path.back().work == part.work) {
+      path.back().time.end = part.time.end;
+      looks.back() += most;
+      all.back() += sum;
+    } else {
+      path.push_back(std::move(part));
+      looks.push_back(most);
+      all.push_back(sum);
+    }
+  }
+  for (std::size_t i = 0; i < path.size(); ++i) path[i].share = all[i] > 0 ? looks[i] / all[i] : 0;
+  return path;
+}
+
+std::vector<std::string> stragglers_of(const RunHistory& history, const std::vector<NodeSummary>& nodes) {
+  const UsageRecord& usage = history.usage;
+  std::map<std::string, Share> shares;
+  double seconds = 0;
+  for (const UsageRecord::Interval& interval : usage.intervals) seconds += interval.end - interval.begin;
+  for (std::size_t i = 0; i < usage.nodes.size(); ++i) {
+    shares[usage.nodes[i]].steps = steps_per_second(usage, i, seconds);
+  }
+  for (const NodeSummary& node : nodes) shares[node.status.name].works = node.works;
+  for (const UsageRecord::Edge& edge : usage.edges) {
+    shares[edge.caller].units += static_cast<double>(edge.calls);
+    shares[edge.callee].units += static_cast<double>(edge.calls);
+  }
+  std::vector<std::string> sentences;
+  for (const PlanGroup& group : history.plan.groups) {
+    std::vector<std::string> names;
+    std::vector<const NodeSummary*> members;
+    for (const PlanNode& node : nodes_of(history.plan, group)) {
+      names.push_back(node.name);
+      const auto at =
+          std::find_if(nodes.begin(), nodes.end(), [&](const auto& one) { return one.status.name == node.name; });
+      if (at != nodes.end()) members.push_back(&*at);
+    }
+    if (const auto slow = straggler_of(names, shares)) sentences.push_back(slow->text() + ".");
+    if (std::string late = late_text(members); !late.empty()) sentences.push_back(std::move(late));
+  }
+  return sentences;
+}
+
+Traffic traffic_of(const RunHistory& history) {
+  Traffic traffic{.by_group = history.usage.edges.size() > kMostEdges};
+  std::map<std::pair<std::string, std::string>, UsageRecord::Edge> sums;
+  for (const UsageRecord::Edge& edge : history.usage.edges) {
+    const auto name = [&](const std::string& node) { return traffic.by_group ? group_name(history.plan, node) : node; };
+    UsageRecord::Edge& sum = sums[{name(edge.caller), name(edge.callee)}];
+    sum.caller = name(edge.caller);
+    sum.callee = name(edge.callee);
+    sum.calls += edge.calls;
+    sum.errors += edge.errors;
+    sum.bytes += edge.bytes;
+    sum.seconds += edge.seconds;
+    sum.timed += edge.timed;
+  }
+  for (auto& [key, edge] : sums) traffic.edges.push_back(std::move(edge));
+  std::stable_sort(traffic.edges.begin(), traffic.edges.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.bytes, a.calls) > std::pair(b.bytes, b.calls);
+  });
+  return traffic;
+}
+
+}  // namespace lp::tool

@@ -1,0 +1,77 @@
+#pragma once
+// What is told of a run after its end: its files, and what follows from them. Values and pure functions, except
+// history_of().
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "launchers/record/records.h"
+#include "launchers/record/usage.h"
+#include "lp/program/plan.h"
+#include "tools/lp/run_charts.h"
+#include "tools/lp/runs.h"
+#include "tools/lp/why/straggler.h"
+
+namespace lp::tool {
+
+struct RunHistory {
+  RunView run{};
+  Plan plan{};
+  std::vector<RunEvent> events{};
+  UsageRecord usage{};  // empty: nobody has looked at the run
+  RunCurves curves{};
+};
+
+// Reads the files. Throws Refusal(failed) when there is no run, or a file of it is malformed.
+RunHistory history_of(const RunLocation& place);
+
+// From when to when, in seconds since 1970: to the end of the run, or to the last that is known of it.
+struct TimeSpan {
+  double begin = 0;
+  double end = 0;
+};
+TimeSpan span_of(const RunHistory& history);
+
+// A node over the whole run. Shares are of the looks at it, and sum up to 1, or are all 0.
+struct NodeSummary {
+  NodeStatus status{};
+  std::string host{};
+  double works = 0;
+  double waits = 0;
+  double idle = 0;
+  double down = 0;
+  double processors = 0;      // of its process, on average; 0: unknown
+  std::uint64_t memory = 0;   // the most
+  double queue = 0;           // on average
+  std::string waits_for{};    // what its run() waited for most, with the share of its waits
+  double ends_of_others = 0;  // the share of the looks whose waits ended at it, without its own run()
+};
+std::vector<NodeSummary> summaries_of(const RunHistory& history);
+
+// Where the waits of the whole run ended, most looks first; and the number of looks.
+std::vector<UsageRecord::End> ends_of(const UsageRecord& usage);
+double looks_of(const UsageRecord& usage);
+
+// The critical path: in each interval the place at which most waits ended. Intervals with one place are one part.
+struct PathPart {
+  TimeSpan time{};
+  std::string node{};  // empty: no run() was awaited, as before all nodes were up
+  std::string work{};
+  double share = 0;  // of the waits that ended there
+};
+std::vector<PathPart> critical_path(const UsageRecord& usage);
+
+// A sentence for each replica that was slower than its group, or for which others waited much longer.
+std::vector<std::string> stragglers_of(const RunHistory& history, const std::vector<NodeSummary>& nodes);
+
+// The calls from node to node, most bytes first; sums of groups where nodes have too many edges for a table.
+struct Traffic {
+  std::vector<UsageRecord::Edge> edges{};
+  bool by_group = false;
+};
+Traffic traffic_of(const RunHistory& history);
+
+}  // namespace lp::tool
