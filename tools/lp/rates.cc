@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <optional>
 #include <tuple>
 
 namespace lp::tool {
@@ -97,6 +98,36 @@ void write_rate(JsonWriter& json, std::string_view name, const CallRate& rate) {
   json.member("p50_seconds", to_seconds(rate.latency.quantile(0.5)));
   json.member("p99_seconds", to_seconds(rate.latency.quantile(0.99)));
   json.end_object();
+}
+
+void write_rates(JsonWriter& json, const Rates& rates) {
+  json.key("nodes");
+  json.begin_array();
+  for (const NodeRate& node : rates.nodes) {
+    json.begin_object();
+    json.member("name", node.name);
+    json.member("state", node.state);
+    json.member("incarnation", node.incarnation);
+    json.member("host", node.host);
+    json.member("cpu", node.measured ? std::optional(node.cpu) : std::nullopt);
+    json.member("memory", node.measured ? std::optional(node.memory) : std::nullopt);
+    write_rate(json, "in", node.in);
+    write_rate(json, "out", node.out);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("edges");
+  json.begin_array();
+  for (const auto& [edge, rate] : rates.edges) {
+    json.begin_object();
+    json.member("caller", edge.first);
+    json.member("callee", edge.second);
+    write_rate(json, "rate", rate);
+    json.end_object();
+  }
+  json.end_array();
+  json.member("launcher_cpu", rates.launcher_cpu);
+  json.member("launcher_memory", rates.launcher_memory);
 }
 
 std::string short_number(double number) {

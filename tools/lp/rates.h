@@ -51,6 +51,8 @@ Rates rates_of(const MeasureRecord& before, const MeasureRecord& after);
 
 // Writes a member of the current object.
 void write_rate(JsonWriter& json, std::string_view name, const CallRate& rate);
+// Writes members of the current object: the nodes, the edges, and what the launcher uses.
+void write_rates(JsonWriter& json, const Rates& rates);
 
 // "0", "7.5", "12k", "3.4M".
 std::string short_number(double number);

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "launchers/os/shell_quote.h"
+#include "launchers/record/node_output.h"
 #include "lp/base/enums.h"
-#include "lp/base/error.h"
 #include "lp/base/text.h"
 #include "tools/lp/command.h"
-#include "tools/lp/log_reader.h"
 #include "tools/lp/plan_file.h"
 #include "tools/lp/run_text.h"
 #include "tools/lp/table.h"
+#include "tools/lp/views/events.h"
 
 namespace lp::tool {
 namespace {
@@ -63,17 +63,6 @@ std::vector<std::size_t> shown_events(const std::vector<RunEvent>& events) {
     if (is_shown(i, matter.size())) shown.insert(matter[i]);
   }
   return {shown.begin(), shown.end()};
-}
-
-std::vector<RunEvent> events_of(const RunLocation& run) {
-  std::vector<RunEvent> events;
-  LogReader(run.directory / "events.log").finish([&](const LogLine& line) {
-    try {
-      events.push_back(from_json<RunEvent>(line.text));
-    } catch (const Error&) {  // the disk was full, or the line is the note that events were dropped
-    }
-  });
-  return events;
 }
 
 std::string local_time(double seconds) {

@@ -1,7 +1,6 @@
 // lp top: shows again and again what the nodes of a live run use and do.
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,33 +60,7 @@ std::string json_of(const RunView& run, const Rates& rates) {
   json.begin_object();
   json.member("run", run.place.name);
   json.member("phase", run.status.phase);
-  json.key("nodes");
-  json.begin_array();
-  for (const NodeRate& node : rates.nodes) {
-    json.begin_object();
-    json.member("name", node.name);
-    json.member("state", node.state);
-    json.member("incarnation", node.incarnation);
-    json.member("host", node.host);
-    json.member("cpu", node.measured ? std::optional(node.cpu) : std::nullopt);
-    json.member("memory", node.measured ? std::optional(node.memory) : std::nullopt);
-    write_rate(json, "in", node.in);
-    write_rate(json, "out", node.out);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("edges");
-  json.begin_array();
-  for (const auto& [edge, rate] : rates.edges) {
-    json.begin_object();
-    json.member("caller", edge.first);
-    json.member("callee", edge.second);
-    write_rate(json, "rate", rate);
-    json.end_object();
-  }
-  json.end_array();
-  json.member("launcher_cpu", rates.launcher_cpu);
-  json.member("launcher_memory", rates.launcher_memory);
+  write_rates(json, rates);
   json.end_object();
   return std::move(json).text() + "\n";
 }

@@ -16,27 +16,10 @@
 #include "tools/lp/run_text.h"
 #include "tools/lp/table.h"
 #include "tools/lp/why/diagnosis.h"
+#include "tools/lp/why/look.h"
 
 namespace lp::tool {
 namespace {
-
-constexpr int kLooks = 20;
-constexpr auto kBetween = std::chrono::milliseconds(50);  // two looks, at least
-
-Evidence look_at(launch::AdminClient& client, Plan plan, Duration duration) {
-  Evidence evidence{.plan = std::move(plan), .samples = {}, .before = measure(client), .after = {}};
-  const Duration between = std::max<Duration>(kBetween, duration / kLooks);
-  const Time end = after(std::max<Duration>(kBetween, duration));
-  for (bool last = false; !last;) {
-    last = passed(end);
-    evidence.samples.push_back(from_json<WaitsRecord>(ask(client, R"({"ask":"waits"})")));
-    if (!last && !wait_between(client, std::min(between, until(end)))) {
-      throw Refusal(Exit::not_live, "the run has ended meanwhile");
-    }
-  }
-  evidence.after = measure(client);
-  return evidence;
-}
 
 // The lines of the nodes in `shown`.
 std::string nodes_text(const WaitGraph& graph, const WaitsRecord& record, const std::set<std::string>& shown,
@@ -87,29 +70,7 @@ std::string json_of(const RunView& run, const Evidence& evidence, const WaitGrap
   json.member("run", run.place.name);
   json.member("phase", evidence.samples.back().status.phase);
   json.member("seconds", evidence.samples.back().time - evidence.samples.front().time);
-  json.member("diagnoses", found);
-  json.key("activities");
-  json.begin_array();
-  for (const Activity& one : graph.activities) {
-    if (!shown.contains(one.node)) continue;
-    json.begin_object();
-    json.member("node", one.node);
-    json.member("work", one.work);
-    json.member("caller", one.caller);
-    json.member("thread", one.thread);
-    json.member("seconds", one.seconds);
-    json.member("does", one.does);
-    if (one.next.has_value()) {
-      const Activity& next = graph.activities[*one.next];
-      json.member("why", one.why);
-      json.member("next_node", next.node);
-      json.member("next_work", next.work);
-    } else {
-      json.member("end", one.end);
-    }
-    json.end_object();
-  }
-  json.end_array();
+  write_findings(json, graph, found, shown);
   json.end_object();
   return std::move(json).text() + "\n";
 }

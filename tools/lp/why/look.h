@@ -1,0 +1,23 @@
+#pragma once
+// Gathers what `lp why` explains from a live run, and writes what it finds as JSON. Functions.
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launchers/admin/admin_client.h"
+#include "lp/base/json.h"
+#include "lp/base/scheduler.h"
+#include "tools/lp/why/diagnosis.h"
+#include "tools/lp/why/wait_graph.h"
+
+namespace lp::tool {
+
+// Looks at the run several times during `duration`. Throws Refusal as ask() does.
+Evidence look_at(launch::AdminClient& client, Plan plan, Duration duration);
+
+// Writes members of the current object: the diagnoses, and the activities of the nodes in `shown`.
+void write_findings(JsonWriter& json, const WaitGraph& graph, const std::vector<Diagnosis>& found,
+                    const std::set<std::string>& shown);
+
+}  // namespace lp::tool
