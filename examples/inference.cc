@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launchers/main.h"
+#include "lp/draw/chart.h"
 #include "lp/lp.h"
 #include "lp/wire/eigen.h"
 #include "nodes/gather.h"
@@ -21,7 +23,6 @@
 #include "nodes/serving/load.h"
 #include "nodes/serving/published_server.h"
 #include "programs/data/batches.h"
-#include "programs/experiments/curve_plot.h"
 #include "programs/models/mlp.h"
 
 struct Config {
@@ -190,13 +191,16 @@ Result report(lp::Run& run, const Config& config) {
     const std::string load = row.under_way == 0 ? "3x" : std::to_string(row.under_way);
     std::printf("%9s %10.0f %7.2f %7.2f %5.1f%% %5.1f%% %7.1f%%\n", load.c_str(), row.answers, row.p50, row.p99,
                 100 * row.shed, 100 * row.late, 100 * row.correct);
-    if (row.under_way > 0) curve.points.push_back({.step = row.under_way, .value = row.answers});
+    if (row.under_way > 0) curve.points.push_back({static_cast<double>(row.under_way), row.answers});
   }
   for (const auto& server : run.clients<Server>("server").all<&Service::statistics>()) {
     result.mean_batch.push_back(server.mean_batch());
     result.versions.push_back(server.versions);
   }
-  if (!config.plot.empty()) lp::write_curves(config.plot, "inference: answers per second by waiting requests", {curve});
+  if (!config.plot.empty()) {
+    const lp::Chart chart{.title = "inference", .curves = {std::move(curve)}, .x = "waiting requests"};
+    lp::write_charts(config.plot, {&chart, 1});
+  }
   return result;
 }
 

@@ -25,42 +25,29 @@ std::string little_endian(T value) {
   return bytes;
 }
 
-// Fields of protocol buffers (protobuf.dev/programming-guides/encoding).
-enum class Wire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
-
 std::string varint(std::uint64_t value) {
   std::string bytes;
   for (; value > 0x7F; value >>= 7) bytes += static_cast<char>((value & 0x7F) | 0x80);
   return bytes + static_cast<char>(value);
 }
-std::string tag(int field, Wire wire) { return {static_cast<char>(field << 3 | static_cast<int>(wire))}; }
-std::string field(int number, std::uint64_t value) { return tag(number, Wire::varint) + varint(value); }
+std::string tag(int field, ProtoWire wire) { return {static_cast<char>(field << 3 | static_cast<int>(wire))}; }
+std::string field(int number, std::uint64_t value) { return tag(number, ProtoWire::varint) + varint(value); }
 std::string field(int number, double value) {
-  return tag(number, Wire::fixed64) + little_endian(std::bit_cast<std::uint64_t>(value));
+  return tag(number, ProtoWire::fixed64) + little_endian(std::bit_cast<std::uint64_t>(value));
 }
 std::string field(int number, float value) {
-  return tag(number, Wire::fixed32) + little_endian(std::bit_cast<std::uint32_t>(value));
+  return tag(number, ProtoWire::fixed32) + little_endian(std::bit_cast<std::uint32_t>(value));
 }
 std::string field(int number, std::string_view bytes) {
-  return tag(number, Wire::bytes) + varint(bytes.size()) + std::string(bytes);
-}
-
-std::string masked_crc(std::string_view bytes) {
-  const std::uint32_t crc = crc32c(bytes);
-  return little_endian(std::rotr(crc, 15) + 0xA282EAD8U);
+  return tag(number, ProtoWire::bytes) + varint(bytes.size()) + std::string(bytes);
 }
 
 std::string record(const std::string& event) {
   const std::string length = little_endian(std::uint64_t{event.size()});
-  return length + masked_crc(length) + event + masked_crc(event);
+  return length + little_endian(masked_crc32c(length)) + event + little_endian(masked_crc32c(event));
 }
 
-// The numbers of the fields of Event, Summary, Summary.Value and SessionLog.
-constexpr int kEventTime = 1, kEventStep = 2, kEventVersion = 3, kEventSummary = 5, kEventSession = 7;
-constexpr int kSummaryValue = 1;
-constexpr int kValueName = 1, kValueNumber = 2;
-constexpr int kSessionStatus = 1;
-constexpr std::uint64_t kSessionStart = 1;
+constexpr std::uint64_t kSessionStart = 1;  // a status of SessionLog
 
 }  // namespace
 
@@ -70,22 +57,24 @@ std::uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
+std::uint32_t masked_crc32c(std::string_view bytes) { return std::rotr(crc32c(bytes), 15) + 0xA282EAD8U; }
+
 std::string version_record(double time) {
-  return record(field(kEventTime, time) + field(kEventVersion, std::string_view("brain.Event:2")));
+  return record(field(EventField::kTime, time) + field(EventField::kVersion, std::string_view("brain.Event:2")));
 }
 
 std::string restart_record(double time, std::uint64_t step) {
-  return record(field(kEventTime, time) + field(kEventStep, step) +
-                field(kEventSession, field(kSessionStatus, kSessionStart)));
+  return record(field(EventField::kTime, time) + field(EventField::kStep, step) +
+                field(EventField::kSession, field(EventField::kSessionStatus, kSessionStart)));
 }
 
 std::string values_record(double time, std::uint64_t step, const std::map<std::string, double>& values) {
   std::string summary;
   for (const auto& [name, value] : values) {
-    summary += field(kSummaryValue,
-                     field(kValueName, std::string_view(name)) + field(kValueNumber, static_cast<float>(value)));
+    summary += field(EventField::kSummaryValue, field(EventField::kValueName, std::string_view(name)) +
+                                                    field(EventField::kValueNumber, static_cast<float>(value)));
   }
-  return record(field(kEventTime, time) + field(kEventStep, step) + field(kEventSummary, summary));
+  return record(field(EventField::kTime, time) + field(EventField::kStep, step) + field(EventField::kSummary, summary));
 }
 
 }  // namespace lp::launch

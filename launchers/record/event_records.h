@@ -13,6 +13,19 @@ namespace lp::launch {
 
 // CRC-32C, the Castagnoli polynomial (RFC 3720, appendix B.4).
 std::uint32_t crc32c(std::string_view bytes);
+// The form in which records have it.
+std::uint32_t masked_crc32c(std::string_view bytes);
+
+// The forms of a protocol buffer's fields (protobuf.dev/programming-guides/encoding).
+enum class ProtoWire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+// The numbers of the fields of Event, Summary, Summary.Value and SessionLog.
+struct EventField {
+  static constexpr int kTime = 1, kStep = 2, kVersion = 3, kSummary = 5, kSession = 7;
+  static constexpr int kSummaryValue = 1;
+  static constexpr int kValueName = 1, kValueNumber = 2;
+  static constexpr int kSessionStatus = 1;
+};
 
 // The first record of each file.
 std::string version_record(double time);

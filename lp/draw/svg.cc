@@ -1,26 +1,28 @@
 // Draws a plan as SVG 1.1.
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "lp/base/json.h"
 #include "lp/base/names.h"
 #include "lp/base/text.h"
-#include "lp/base/utf8.h"
 #include "lp/draw/draw.h"
 #include "lp/draw/layout.h"
+#include "lp/draw/svg_text.h"
 
 namespace lp {
 namespace {
 
 using internal::Box;
 using internal::Point;
+using internal::svg_attribute;
+using internal::svg_cut;
+using internal::svg_escaped;
+using internal::svg_number;
+using internal::svg_width;
 
 constexpr double kMargin = 24;
 constexpr double kPadding = 14;  // inside a box
@@ -29,44 +31,6 @@ constexpr double kTextSize = 11;
 constexpr double kLine = 16;
 constexpr double kStack = 4;  // offset of the sheets in a stack of replicas
 
-std::string number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
-}
-
-std::string attribute(const char* name, double value) { return std::string(" ") + name + "=\"" + number(value) + "\""; }
-
-// Escapes a text for text and attributes of XML.
-std::string escaped(std::string_view text) {
-  const bool valid = is_utf8(text);
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '&': result += "&amp;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += byte < 0x20 || (byte >= 0x80 && !valid) ? '?' : c;
-    }
-  }
-  return result;
-}
-
-// Estimates the width of a text: a little more than most fonts need.
-double width_of(std::string_view text, double size) {
-  double width = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0) == 0x80) continue;  // a further byte of a character
-    const bool narrow = std::string_view("iIjl.,:;'|/ ()[]{}1tfr").find(c) != std::string_view::npos;
-    const bool wide = std::string_view("mwMW@%").find(c) != std::string_view::npos;
-    width += narrow ? 0.42 : wide ? 0.98 : (c >= 'A' && c <= 'Z') ? 0.74 : 0.64;
-  }
-  return width * size;
-}
-
 // The texts in a group's box.
 struct Label {
   std::string name{};
@@ -74,8 +38,8 @@ struct Label {
   std::vector<std::string> lines{};
 
   Point size() const {
-    double width = 1.08 * width_of(name, kNameSize) + width_of(count, kNameSize) + (count.empty() ? 0 : 6);
-    for (const std::string& line : lines) width = std::max(width, width_of(line, kTextSize));
+    double width = 1.08 * svg_width(name, kNameSize) + svg_width(count, kNameSize) + (count.empty() ? 0 : 6);
+    for (const std::string& line : lines) width = std::max(width, svg_width(line, kTextSize));
     return {width + 2 * kPadding, 2 * kPadding - 4 + kNameSize + kLine * static_cast<double>(lines.size())};
   }
 };
@@ -85,7 +49,7 @@ Label label_of(const PlanGroup& group) {
   Label label{
       .name = group.options.name, .count = group.size > 1 ? "× " + to_string(group.options.replicas) : "", .lines = {}};
   std::string type(last_part(group.type));
-  if (type.size() > kLongest) type = type.substr(0, valid_utf8_prefix(type.substr(0, kLongest - 2))) + "…";
+  type = svg_cut(type, kLongest);
   if (type != label.name) label.lines.push_back(std::move(type));
   std::vector<std::string> needs;
   if (group.options.cpus > 0) needs.push_back(to_json(group.options.cpus) + " cpu");
@@ -97,31 +61,31 @@ Label label_of(const PlanGroup& group) {
 }
 
 std::string rectangle(const Box& box, const char* kind) {
-  return std::string("<rect class=\"") + kind + "\"" + attribute("x", box.x) + attribute("y", box.y) +
-         attribute("width", box.width) + attribute("height", box.height) + " rx=\"7\"/>\n";
+  return std::string("<rect class=\"") + kind + "\"" + svg_attribute("x", box.x) + svg_attribute("y", box.y) +
+         svg_attribute("width", box.width) + svg_attribute("height", box.height) + " rx=\"7\"/>\n";
 }
 
 std::string text_at(double x, double y, const char* kind, const std::string& content) {
-  return std::string("<text class=\"") + kind + "\"" + attribute("x", x) + attribute("y", y) + ">" + content +
+  return std::string("<text class=\"") + kind + "\"" + svg_attribute("x", x) + svg_attribute("y", y) + ">" + content +
          "</text>\n";
 }
 
 std::string box_of(const PlanGroup& group, const Label& label, const Box& box) {
   const char* kind = group.active ? "runs" : "serves";
-  std::string text = "<g><title>" + escaped(group.options.name + ": " + group.type) + "</title>\n";
+  std::string text = "<g><title>" + svg_escaped(group.options.name + ": " + group.type) + "</title>\n";
   for (int paper = std::min(group.size - 1, 2); paper >= 0; --paper) {
     text += rectangle({box.x + paper * kStack, box.y - paper * kStack, box.width, box.height}, kind);
   }
   const double middle = box.x + box.width / 2;
   double y = box.y + kPadding + kNameSize - 4;
-  text +=
-      text_at(middle, y, "name",
-              escaped(label.name) + (label.count.empty() ? "" : " <tspan class=\"count\">" + label.count + "</tspan>"));
-  for (const std::string& line : label.lines) text += text_at(middle, y += kLine, "line", escaped(line));
+  text += text_at(
+      middle, y, "name",
+      svg_escaped(label.name) + (label.count.empty() ? "" : " <tspan class=\"count\">" + label.count + "</tspan>"));
+  for (const std::string& line : label.lines) text += text_at(middle, y += kLine, "line", svg_escaped(line));
   return text + "</g>\n";
 }
 
-std::string point(Point at) { return number(at.x) + "," + number(at.y); }
+std::string point(Point at) { return svg_number(at.x) + "," + svg_number(at.y); }
 
 // Returns a curve that leaves and arrives horizontally. The two pulls shift its middle points to the right.
 std::string curve(Point from, Point to, double pull_from, double pull_to) {
@@ -150,7 +114,7 @@ Point label_place(const std::vector<Point>& route, bool inside, const std::strin
   if (inside) {
     // A cubic curve with both middle points at kLoopPull extends this far.
     constexpr double kFarthest = 0.75 * kLoopPull;
-    return {std::max(route[0].x, route[1].x) + kFarthest + 3 + width_of(text, kTextSize) / 2,
+    return {std::max(route[0].x, route[1].x) + kFarthest + 3 + svg_width(text, kTextSize) / 2,
             (route[0].y + route[1].y) / 2 + 4};
   }
   const std::size_t last = route.size() > 2 ? 2 : 1;
@@ -178,19 +142,19 @@ constexpr const char* kStyle =
 // Adds the program's name above, and the meaning of the colours below. Returns the width of both.
 double append_notes(std::string& text, const Plan& plan, bool framed, double bottom) {
   const std::string nodes = std::to_string(plan.nodes.size()) + (plan.nodes.size() == 1 ? " node" : " nodes");
-  text += text_at(0, 4, "title", escaped(plan.program));
-  const double title = 1.1 * width_of(plan.program, 17) + 10;
+  text += text_at(0, 4, "title", svg_escaped(plan.program));
+  const double title = 1.1 * svg_width(plan.program, 17) + 10;
   text += text_at(title, 4, "note", nodes);
   double x = 0;
   const auto sample = [&](const char* kind, const std::string& meaning) {
     text += rectangle({x, bottom - 10, 18, 12}, kind);
     text += text_at(x + 24, bottom, "note", meaning);
-    x += 24 + width_of(meaning, kTextSize) + 18;
+    x += 24 + svg_width(meaning, kTextSize) + 18;
   };
   sample("runs", "runs");
   sample("serves", "serves only");
   if (framed) sample("frame", "shares a process");
-  return std::max(x, title + width_of(nodes, kTextSize));
+  return std::max(x, title + svg_width(nodes, kTextSize));
 }
 
 }  // namespace
@@ -218,8 +182,8 @@ std::string to_svg(const Plan& plan, std::span<const EdgeLabel> labels) {
     for (const EdgeLabel& label : labels) {
       if (label.caller != from || label.callee != to) continue;
       const Point place = label_place(route, shares, label.text);
-      texts += text_at(place.x, place.y, "rate", escaped(label.text));
-      right = std::max(right, place.x + width_of(label.text, kTextSize) / 2);
+      texts += text_at(place.x, place.y, "rate", svg_escaped(label.text));
+      right = std::max(right, place.x + svg_width(label.text, kTextSize) / 2);
     }
   }
 
@@ -230,10 +194,11 @@ std::string to_svg(const Plan& plan, std::span<const EdgeLabel> labels) {
   const double height = bottom + 2 * kMargin;
 
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"" +
-                     attribute("width", width) + attribute("height", height) + " viewBox=\"0 0 " + number(width) + " " +
-                     number(height) + "\">\n<title>" + escaped(plan.program) + "</title>\n" + kStyle +
-                     "<g transform=\"translate(" + number(kMargin) + "," + number(kMargin + 8) + ")\">\n" + notes +
-                     "<g transform=\"translate(0," + number(kTop) + ")\">\n";
+                     svg_attribute("width", width) + svg_attribute("height", height) + " viewBox=\"0 0 " +
+                     svg_number(width) + " " + svg_number(height) + "\">\n<title>" + svg_escaped(plan.program) +
+                     "</title>\n" + kStyle + "<g transform=\"translate(" + svg_number(kMargin) + "," +
+                     svg_number(kMargin + 8) + ")\">\n" + notes + "<g transform=\"translate(0," + svg_number(kTop) +
+                     ")\">\n";
   for (const Box& frame : layout.frames) text += rectangle(frame, "frame");
   for (const Box& frame : layout.frames) {
     text += text_at(frame.x + 10, frame.y + 15, "note", "one process");

@@ -1,23 +1,16 @@
 #include "programs/evolution/evolution_report.h"
 
 #include <cstdio>
-#include <utility>
 #include <vector>
 
 #include "programs/agents/flat_parameters.h"
-#include "programs/experiments/curve_plot.h"
+#include "programs/experiments/metric_chart.h"
 
 namespace lp {
 namespace {
 
-void draw(const MetricSeries& series, const std::string& title, const std::filesystem::path& file) {
-  std::vector<Curve> curves;
-  for (const auto& [name, label] : {std::pair("reward", "mean of 100 points"), std::pair("best", "best point"),
-                                    std::pair("evaluation", "centre, mean of an evaluation")}) {
-    if (const auto found = series.find(name); found != series.end()) curves.push_back({label, found->second});
-  }
-  write_curves(file, title, curves);
-}
+const std::vector<SeriesLabel> kValues = {
+    {"reward", "mean of 100 points"}, {"best", "best point"}, {"evaluation", "centre, mean of an evaluation"}};
 
 }  // namespace
 
@@ -33,7 +26,7 @@ EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const 
   std::printf("%s: best value %.6g after %llu points in %llu generations; %llu results arrived too late\n",
               title.c_str(), result.best, static_cast<unsigned long long>(result.evaluations),
               static_cast<unsigned long long>(result.generations), static_cast<unsigned long long>(result.stale));
-  if (!curve.empty()) draw(metrics.call<&Metrics::all>(), title, curve);
+  if (!curve.empty()) write_chart(curve, title, metrics.call<&Metrics::all>(), kValues);
   return result;
 }
 

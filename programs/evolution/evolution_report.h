@@ -21,7 +21,7 @@ struct EvolutionResult {
 };
 
 // Prints the result. If `curve` is not empty, draws the values over the steps into this SVG file. Errors as
-// write_curves.
+// write_chart.
 EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const Client<Metrics>& metrics,
                                  const std::string& title, const std::filesystem::path& curve = {});
 

@@ -4,11 +4,10 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "programs/agents/flat_parameters.h"
-#include "programs/experiments/curve_plot.h"
+#include "programs/experiments/metric_chart.h"
 #include "programs/experiments/policy_evaluator.h"
 
 namespace lp {
@@ -25,14 +24,8 @@ Learned result_of(const ExperimentNodes& nodes, const std::optional<double>& goa
   return *nodes.learner.read<&ParameterSource::learned>();
 }
 
-void draw(const MetricSeries& series, const std::string& title, const std::filesystem::path& file) {
-  std::vector<Curve> curves;
-  for (const auto& [name, label] : {std::pair("reward", "acting, mean of 100 episodes"),
-                                    std::pair("evaluation", "best actions, mean of an evaluation")}) {
-    if (const auto found = series.find(name); found != series.end()) curves.push_back({label, found->second});
-  }
-  write_curves(file, title, curves);
-}
+const std::vector<SeriesLabel> kRewards = {{"reward", "acting, mean of 100 episodes"},
+                                           {"evaluation", "best actions, mean of an evaluation"}};
 
 }  // namespace
 
@@ -48,7 +41,10 @@ ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experimen
   std::printf("%s has learned from %llu steps of %s. 100 new episodes: mean reward %.1f, least %.1f, most %.1f\n",
               experiment.agent.name.c_str(), static_cast<unsigned long long>(learned.steps), environment.c_str(),
               played.mean, played.least, played.most);
-  if (!curve.empty()) draw(nodes.metrics.call<&Metrics::all>(), experiment.agent.name + " on " + environment, curve);
+  if (!curve.empty()) {
+    const std::string title = experiment.agent.name + " on " + environment;
+    write_chart(curve, title, nodes.metrics.call<&Metrics::all>(), kRewards);
+  }
   return {.mean = played.mean,
           .least = played.least,
           .most = played.most,

@@ -39,7 +39,7 @@ ExperimentNodes experiment_nodes(Run& run) {
 
 // Plays 100 episodes, which the seed decides, by the learner's last policy, or, in an experiment with a goal, by the
 // one that was evaluated best. Prints the result. If `curve` is not empty, draws the rewards over the steps into this
-// SVG file. Errors as EnvironmentBatch::step and write_curves.
+// SVG file. Errors as EnvironmentBatch::step and write_chart.
 ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experiment& experiment, std::uint64_t seed,
                                    const std::filesystem::path& curve = {});
 

@@ -14,6 +14,7 @@
 #include "launchers/run.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "lp/draw/chart.h"
 #include "programs/agents/dqn.h"
 #include "programs/agents/impala.h"
 #include "programs/agents/ppo.h"
@@ -22,9 +23,9 @@
 #include "programs/evolution/episodes.h"
 #include "programs/evolution/evolution.h"
 #include "programs/evolution/evolution_strategy.h"
-#include "programs/experiments/curve_plot.h"
 #include "programs/experiments/experiment.h"
 #include "programs/experiments/experiment_report.h"
+#include "programs/experiments/metric_chart.h"
 #include "tests/directory.h"
 
 namespace {
@@ -105,13 +106,14 @@ lp::Curve learn(const Task& task, std::uint64_t seed, Row& row) {
   const lp::test::Directory directory;
   lp::LaunchOptions options{.launch = lp::LaunchType::threads, .directory = directory.path() / "run"};
   options.seed = seed;
-  lp::Curve curve{.name = "seed " + std::to_string(seed)};
+  lp::Curve curve;
   const lp::Time begin = lp::now();
   options.report = [&](lp::Run& run) {
     row.seconds.push_back(lp::to_seconds(lp::now() - begin));
     row.rewards.push_back(lp::report_experiment(lp::experiment_nodes(run), experiment_of(task), seed).mean);
     const auto series = run.client<lp::Metrics>("metrics").call<&lp::Metrics::all>();
-    curve.points = series.at(series.contains("reward") ? "reward" : "evaluation");
+    curve =
+        lp::curve_of("seed " + std::to_string(seed), series.at(series.contains("reward") ? "reward" : "evaluation"));
   };
   lp::Run run(make_program(task), options);
   if (!run.wait().success) throw lp::Error(lp::ErrorKind::failed, run.wait().cause.text());
@@ -120,16 +122,15 @@ lp::Curve learn(const Task& task, std::uint64_t seed, Row& row) {
 
 Row learn(const Task& task, int seeds, const std::filesystem::path& folder) {
   Row row{.agent = task.agent.name, .environment = task.environment};
-  std::vector<lp::Curve> curves;
-  for (int seed = 1; seed <= seeds; ++seed) curves.push_back(learn(task, static_cast<std::uint64_t>(seed), row));
+  lp::Chart chart{.title = row.agent + " on " + row.environment};
+  for (int seed = 1; seed <= seeds; ++seed) chart.curves.push_back(learn(task, static_cast<std::uint64_t>(seed), row));
   row.median_minutes = median(row.seconds) / 60;
   const auto [least, most] = std::minmax_element(row.rewards.begin(), row.rewards.end());
   std::fprintf(stderr, "| %s | %s | %d | %.1f to %.1f | %.3f |\n", row.agent.c_str(), row.environment.c_str(), seeds,
                *least, *most, row.median_minutes);
   if (!folder.empty()) {
     std::filesystem::create_directories(folder);
-    lp::write_curves(folder / (row.agent + "_" + row.environment + ".svg"), row.agent + " on " + row.environment,
-                     curves);
+    lp::write_charts(folder / (row.agent + "_" + row.environment + ".svg"), {&chart, 1});
   }
   return row;
 }

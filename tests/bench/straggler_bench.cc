@@ -11,7 +11,6 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,6 +23,7 @@
 #include "lp/base/json.h"
 #include "lp/base/random.h"
 #include "lp/base/scheduler.h"
+#include "lp/draw/chart.h"
 #include "programs/models/mlp.h"
 #include "programs/schemes/asynchronous.h"
 #include "programs/schemes/bounded_delay.h"
@@ -125,40 +125,19 @@ Curve median_run(Straggler straggler, const Scheme& scheme, const Goal& goal) {
   return curves[curves.size() / 2];
 }
 
-// A panel for each straggler, a line for each scheme.
-std::string picture(const std::vector<Curve>& curves) {
-  constexpr int kWidth = 420;
-  constexpr int kHeight = 300;
-  constexpr double kMostLoss = 2.5;
-  const std::array<const char*, 5> colours{"#4477aa", "#ee6677", "#228833", "#ccbb44", "#aa3377"};
-  std::string out =
-      "<svg xmlns='http://www.w3.org/2000/svg' width='960' height='360' font-family='sans-serif' font-size='12'>\n"
-      "<rect width='960' height='360' fill='white'/>\n";
-  double longest = 0;
-  for (const Curve& curve : curves) longest = std::max(longest, curve.seconds);
-  std::map<std::string, std::size_t> lines;
-  int left = 40;
+// A chart for each straggler, a line for each scheme.
+std::vector<lp::Chart> charts_of(const std::vector<Curve>& curves) {
+  std::map<std::string, lp::Chart> charts;
   for (const Curve& curve : curves) {
-    std::size_t& line = lines[curve.straggler];
-    if (line == 0) {
-      left = 40 + 470 * (static_cast<int>(lines.size()) - 1);
-      out += "<text x='" + std::to_string(left) + "' y='24'>a worker is 5 times slower, " + curve.straggler +
-             ": loss, 0 to 2.5, over seconds, 0 to " + std::to_string(longest).substr(0, 4) + "</text>\n" +
-             "<rect x='" + std::to_string(left) + "' y='40' width='" + std::to_string(kWidth) + "' height='" +
-             std::to_string(kHeight) + "' fill='none' stroke='#999999'/>\n";
-    }
-    const std::string colour = colours[line % colours.size()];
-    out += "<polyline fill='none' stroke-width='2' stroke='" + colour + "' points='";
-    for (const Point& point : curve.points) {
-      char text[48];
-      std::snprintf(text, sizeof text, "%.1f,%.1f ", left + point.seconds / longest * kWidth,
-                    40 + kHeight - std::min(point.loss, kMostLoss) / kMostLoss * kHeight);
-      out += text;
-    }
-    out += "'/>\n<text x='" + std::to_string(left + kWidth - 150) + "' y='" + std::to_string(60 + 16 * line++) +
-           "' fill='" + colour + "'>" + curve.scheme + "</text>\n";
+    lp::Chart& chart = charts[curve.straggler];
+    chart.title = "loss; a worker is 5 times slower, " + curve.straggler;
+    chart.x = "seconds";
+    lp::Curve& line = chart.curves.emplace_back(lp::Curve{.name = curve.scheme});
+    for (const Point& point : curve.points) line.points.push_back({point.seconds, point.loss});
   }
-  return out + "</svg>\n";
+  std::vector<lp::Chart> all;
+  for (auto& [straggler, chart] : charts) all.push_back(std::move(chart));
+  return all;
 }
 
 }  // namespace
@@ -187,9 +166,7 @@ int main(int argc, char** argv) {
     const std::array<double, 2>& row = seconds[scheme.name];
     std::fprintf(stderr, "| %s | %.2f | %.2f |\n", scheme.name.c_str(), row[0], row[1]);
   }
-  std::stable_sort(curves.begin(), curves.end(),
-                   [](const Curve& a, const Curve& b) { return a.straggler < b.straggler; });
-  if (argc > 1 && !quick) std::ofstream(argv[1]) << picture(curves);
+  if (argc > 1 && !quick) lp::write_charts(argv[1], charts_of(curves));
   std::printf("%s\n", lp::to_json(curves).c_str());
   bool ordered = true;
   const std::array<double, 2>& all = seconds["synchronous"];

@@ -21,6 +21,7 @@ int status_command(const Arguments& arguments, Screen& screen);
 int logs_command(const Arguments& arguments, Screen& screen);
 int describe_command(const Arguments& arguments, Screen& screen);
 int graph_command(const Arguments& arguments, Screen& screen);
+int plot_command(const Arguments& arguments, Screen& screen);
 int image_command(const Arguments& arguments, Screen& screen);
 int doctor_command(const Arguments& arguments, Screen& screen);
 int top_command(const Arguments& arguments, Screen& screen);

@@ -1,11 +1,14 @@
 // A run described and drawn, the machine examined; the manual and the shell's completion.
 
+#include "launchers/record/curves.h"
 #include "lp/base/json_value.h"
 #include "lp/gpu/toolkit.h"
+#include "lp/program/progress.h"
 #include "tests/lp/gpu/stand_in.h"
 #include "tests/tools/lp/lp_fixture.h"
 #include "tools/lp/command.h"
 #include "tools/lp/plan_file.h"
+#include "tools/lp/runs.h"
 
 namespace lp::test {
 namespace {
@@ -82,6 +85,37 @@ TEST_F(LpTest, AProgramAndALiveRunAreDrawn) {
   const Ended ended = lp("graph last --dot");
   EXPECT_TRUE(has(ended.output, "\"worker\" -> \"counter\";")) << ended.output;
   EXPECT_EQ(lp("graph last -o graph.png").code, 1);
+}
+
+TEST_F(LpTest, TheCurvesOfRunsAreDrawn) {
+  for (const double loss : {1.0, 2.0}) {
+    Subprocess run({"program", "--launch=processes"});
+    EXPECT_EQ(run.wait().code, 0);
+    if (loss == 1) EXPECT_TRUE(has(lp("plot last").output, "has no curves"));
+    launch::Curves curves(tool::find_run("last").directory);
+    for (std::uint64_t step = 1; step <= 10; ++step) {
+      curves.add("worker/0", {.step = step, .values = {{"loss", loss}, {"<i>", 1}}});
+      curves.add("worker/1", {.step = step, .values = {{"loss", loss}}});
+    }
+    EXPECT_EQ(curves.flush(), "");
+  }
+  const Ended one = lp("plot last");
+  EXPECT_EQ(one.code, 0) << one.output;
+  for (const char* text : {">loss</text>", ">&lt;i&gt;</text>", ">worker/0</text>", ">worker/1</text>"}) {
+    EXPECT_TRUE(has(one.output, text)) << text << "\n" << one.output;
+  }
+  const std::vector<tool::RunLocation> all = tool::all_runs();
+  const Ended both = lp("plot last," + all[1].name + " loss -o '" + runs().string() + "/a.svg' --json");
+  EXPECT_EQ(both.code, 0) << both.output;
+  EXPECT_TRUE(has(contents(runs() / "a.svg"), all[1].name + " worker/1</text>")) << contents(runs() / "a.svg");
+  const JsonValue json = JsonValue::parse(both.output);
+  ASSERT_EQ(json.items().size(), 4U);
+  EXPECT_EQ(json.items()[0].find("points")->items().size(), 10U);
+  EXPECT_EQ(from_json<double>(*json.items()[0].find("points")->items()[9].find("value")), 2);
+  const Ended wrong = lp("plot last los");
+  EXPECT_EQ(wrong.code, 3);
+  EXPECT_TRUE(has(wrong.output, "no node has reported the value \"los\"; did you mean loss?")) << wrong.output;
+  EXPECT_EQ(lp("plot last -o a.png").code, 2);
 }
 
 TEST_F(LpTest, TheDoctorLooksAtTheMachine) {

@@ -1,0 +1,29 @@
+#pragma once
+// The curves of a run, read from the event files in its directory (curves.h): the values that TensorBoard shows,
+// without those that a node has replaced since. Values and functions; any thread.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lp::launch {
+
+struct SavedPoint {
+  std::uint64_t step = 0;
+  double time = 0;  // seconds since 1970
+  double value = 0;
+};
+// By name of the value, in the order of the steps.
+using NodeCurves = std::map<std::string, std::vector<SavedPoint>>;
+
+// The event files in a node's folder, the oldest first.
+std::vector<std::filesystem::path> event_files(const std::filesystem::path& folder);
+
+// Returns the curves by node; none for a run without any. Throws Error when a file cannot be read.
+std::map<std::string, NodeCurves> read_curves(const std::filesystem::path& run);
+
+inline constexpr std::uint64_t kLargestEventFile = std::uint64_t{64} << 20;  // bytes
+
+}  // namespace lp::launch

@@ -1,0 +1,93 @@
+// lp plot: draws the values that nodes have reported as curves, of one run or of several together.
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "launchers/record/saved_curves.h"
+#include "lp/base/json.h"
+#include "lp/base/text.h"
+#include "lp/draw/chart.h"
+#include "tools/lp/command.h"
+#include "tools/lp/run_charts.h"
+#include "tools/lp/runs.h"
+
+namespace lp::tool {
+namespace {
+
+// "RUN,RUN". A directory may have commas in its name.
+std::vector<RunLocation> runs_in(const std::string& word) {
+  if (std::filesystem::is_directory(word)) return {find_run(word)};
+  std::vector<RunLocation> runs;
+  for (std::size_t begin = 0; begin <= word.size();) {
+    const std::size_t end = std::min(word.find(',', begin), word.size());
+    runs.push_back(find_run(word.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return runs;
+}
+
+std::vector<std::string> wanted_metrics(const std::vector<RunCurves>& runs, const std::vector<std::string>& words) {
+  const std::vector<std::string> all = metrics_of(runs);
+  if (all.empty()) {
+    std::vector<std::string> names;
+    for (const RunCurves& run : runs) names.push_back(run.run);
+    throw Refusal(Exit::failed, join(names, ", ") + " has no curves: no node has reported values of its progress");
+  }
+  for (const std::string& word : words) {
+    if (std::find(all.begin(), all.end(), word) == all.end()) {
+      throw Refusal(Exit::unknown, "no node has reported the value " + quote(word) + did_you_mean(word, all));
+    }
+  }
+  return words.empty() ? all : words;
+}
+
+std::string curves_json(const std::vector<RunCurves>& runs, const std::vector<std::string>& metrics) {
+  JsonWriter json;
+  json.begin_array();
+  for (const std::string& metric : metrics) {
+    for (const RunCurves& run : runs) {
+      for (const auto& [node, curves] : run.nodes) {
+        const auto at = curves.find(metric);
+        if (at == curves.end()) continue;
+        json.begin_object();
+        json.member("metric", metric);
+        json.member("run", run.run);
+        json.member("node", node);
+        json.member("points", at->second);
+        json.end_object();
+      }
+    }
+  }
+  json.end_array();
+  return std::move(json).text() + "\n";
+}
+
+}  // namespace
+
+int plot_command(const Arguments& arguments, Screen& screen) {
+  std::vector<RunCurves> runs;
+  for (const RunLocation& place : runs_in(arguments.words()[0])) {
+    runs.push_back({place.name, launch::read_curves(place.directory)});
+  }
+  const std::vector<std::string> words(arguments.words().begin() + 1, arguments.words().end());
+  const std::vector<std::string> metrics = wanted_metrics(runs, words);
+  const std::filesystem::path file = arguments.value("output");
+  if (!file.empty() && file.extension() != ".svg") {
+    throw Refusal(Exit::usage, "--output=" + file.string() + ": expected a name that ends in .svg");
+  }
+  const std::vector<Chart> charts = charts_of(runs, metrics);
+  if (!file.empty()) write_charts(file, charts);
+  if (arguments.has("json")) {
+    screen.write(curves_json(runs, metrics));
+  } else if (file.empty()) {
+    screen.write(to_svg(charts));
+  }
+  return code_of(Exit::done);
+}
+
+}  // namespace lp::tool
