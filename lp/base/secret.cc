@@ -24,4 +24,13 @@ std::string secret_text(std::size_t size) {
   return text;
 }
 
+bool same_secret(std::string_view given, std::string_view secret) noexcept {
+  if (given.size() != secret.size()) return false;
+  unsigned char differs = 0;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    differs = static_cast<unsigned char>(differs | (given[i] ^ secret[i]));
+  }
+  return differs == 0;
+}
+
 }  // namespace lp

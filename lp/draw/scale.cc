@@ -31,7 +31,7 @@ bool helps_logarithmic(std::vector<double> values) {
   return 2 * static_cast<std::size_t>(low) > values.size();
 }
 
-// Writes numbers in thousands, millions, ... as far as the unit of an axis demands, with the digits that tell neighbours
+// Writes numbers in thousands, millions, ... as far as the unit of an axis needs, with the digits that tell neighbours
 // apart.
 std::string text_of(double value, double distance, double largest) {
   std::array<char, 48> text{};

@@ -30,6 +30,7 @@ int why_command(const Arguments& arguments, Screen& screen);
 int stack_command(const Arguments& arguments, Screen& screen);
 int restart_command(const Arguments& arguments, Screen& screen);
 int checkpoint_command(const Arguments& arguments, Screen& screen);
+int ui_command(const Arguments& arguments, Screen& screen);
 int rm_command(const Arguments& arguments, Screen& screen);
 
 struct Command {

@@ -16,5 +16,12 @@ TEST(Secret, IsAsLongAsAskedForAndNeverTheSame) {
   EXPECT_NE(text, secret_text(16));
 }
 
+TEST(Secret, IsComparedAsAWhole) {
+  EXPECT_TRUE(same_secret("abc", "abc"));
+  EXPECT_FALSE(same_secret("abd", "abc"));
+  EXPECT_FALSE(same_secret("ab", "abc"));
+  EXPECT_FALSE(same_secret("", "abc"));
+}
+
 }  // namespace
 }  // namespace lp

@@ -5,6 +5,9 @@
 
 #include "tests/launchers/remote/ssh_hosts.h"
 #include "tests/tools/lp/lp_fixture.h"
+#include "tests/tools/lp/ui/run_for_test.h"
+#include "tools/lp/ui/live_view.h"
+#include "tools/lp/ui/log_view.h"
 
 namespace lp::test {
 namespace {
@@ -63,6 +66,24 @@ TEST_F(LpSshTest, ARunIsSeenAndStoppedFromAnotherHost) {
   const Ended gone = lp("top " + run + " --once");
   EXPECT_EQ(gone.code, 4) << gone.output;
   EXPECT_TRUE(has(gone.output, "no running program can be reached through the run directory ")) << gone.output;
+}
+
+TEST_F(LpSshTest, ThePageShowsARunFromAnotherHost) {
+  Subprocess program(waiting());
+  ASSERT_TRUE(program.read_until("waiting"));
+  wait_until_running();
+  const tool::RunLocation run{.name = "elsewhere", .directory = seen_from_elsewhere("h1")};
+  KeptLines live("rates");
+  show_live(run, live);
+  EXPECT_EQ(live.at("trouble").text(), "");
+  EXPECT_EQ(live.at("rates").find("nodes")->items().size(), 3U);
+  EXPECT_EQ(live.at("events").items().at(0).find("kind")->text(), "starting");
+  KeptLines logs("lines");
+  show_logs(run, {.nodes = {"worker/1"}}, logs);
+  ASSERT_EQ(logs.at("lines").items().size(), 1U) << logs.at("trouble").text();
+  EXPECT_EQ(logs.at("lines").items()[0].items().at(1).text(), "waiting");
+  EXPECT_EQ(lp("stop last").code, 0);
+  program.wait();
 }
 
 TEST_F(LpSshTest, AHostThatSshDoesNotReachIsSaid) {
