@@ -11,11 +11,11 @@ namespace {
 
 constexpr auto kShortestPeriod = std::chrono::milliseconds(100);
 constexpr auto kLongestPeriod = std::chrono::seconds(1);
-constexpr auto kPerProcess = std::chrono::milliseconds(20);  // of a period: a look costs each process a message
+constexpr auto kPerProcess = std::chrono::milliseconds(20);  // in a period: a look costs each process a message
 constexpr int kLooks = 4;                                    // in the first intervals
 constexpr auto kShortestUse = std::chrono::seconds(1);       // between two questions for processors and calls
 constexpr auto kLongestUse = std::chrono::minutes(1);
-constexpr std::size_t kLongestName = 64;  // of what a node waits for
+constexpr std::size_t kLongestName = 64;  // characters of a text about a wait
 
 double wall_now() { return static_cast<double>(wall_clock() / 1'000'000) / 1e3; }
 
@@ -147,7 +147,7 @@ void UsageWatch::take_waits(const RunStatus& status, const WaitGraph& graph) {
   for (std::size_t i = 0; i < graph.activities.size(); ++i) {
     if (graph.activities[i].work == "run()") runs.emplace(graph.activities[i].node, i);
   }
-  std::vector<std::pair<std::string, const Activity*>> ends;  // of the run() of a node
+  std::vector<std::pair<std::string, const Activity*>> ends;  // by node: where its run() ends
   for (NodeId node = 0; node < status.nodes.size(); ++node) {
     const auto run = runs.find(status.nodes[node].name);
     if (run == runs.end()) continue;

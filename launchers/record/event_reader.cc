@@ -48,8 +48,8 @@ class ByteReader {
 // Passes on the fields of a message. Returns false when it is malformed.
 struct MessageField {
   std::uint64_t number = 0;
-  std::uint64_t value = 0;   // of a number, its bits
-  std::string_view bytes{};  // of a text or a message
+  std::uint64_t value = 0;   // a number, or its bits
+  std::string_view bytes{};  // a text or a message
 };
 bool read_fields(std::string_view message, Function<void(const MessageField&)> take) {
   for (ByteReader in(message); !in.at_end();) {

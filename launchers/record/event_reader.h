@@ -15,7 +15,7 @@ namespace lp::launch {
 struct ReadEvent {
   double time = 0;  // seconds since 1970
   std::uint64_t step = 0;
-  bool restarts = false;  // what the file has from this step on counts no more
+  bool restarts = false;  // the values in the file from this step on count no more
   bool shows = false;     // it has something to show: values, or what later versions of lp write
   std::vector<std::pair<std::string_view, double>> values{};
   std::string_view record{};  // all bytes of the record

@@ -29,7 +29,7 @@ struct UsageRecord {
     std::string node{};
     std::string work{};  // "run()", "push()"; "is down", "sleeps", ...: it does nothing
     double looks = 0;
-    double of_others = 0;  // of `looks`: for run() of other nodes
+    double of_others = 0;  // the part of `looks` for run() of other nodes
   };
   struct Interval {
     double begin = 0;  // seconds since 1970

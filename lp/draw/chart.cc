@@ -164,7 +164,7 @@ class ChartDrawing {
     return out + label_at((left_ + kPlotRight) / 2, bottom() + 2.1 * kTextHeight, below, "middle");
   }
 
-  // Of the points in a column of the picture, the first, the lowest, the highest and the last stay, so that the line
+  // In each column of the picture, the first, the lowest, the highest and the last point stay, so that the line
   // looks as with all points (U. Jugel, Z. Jerzak, G. Hackenbroich, V. Markl: M4, 2014).
   std::string path_of(const Curve& curve) const {
     std::string path;
@@ -206,7 +206,7 @@ class ChartDrawing {
   Scale x_;
   Scale y_;
   double left_ = 40;
-  double rows_ = 0;  // of the legend
+  double rows_ = 0;  // in the legend
   std::vector<Name> names_{};
 };
 

@@ -24,7 +24,7 @@ struct Curve {
 struct Chart {
   std::string title{};
   std::vector<Curve> curves{};
-  std::string x{"steps"};  // what the horizontal axis has
+  std::string x{"steps"};  // the name of the horizontal axis
 };
 
 // Returns the charts as one picture, SVG 1.1, two side by side.

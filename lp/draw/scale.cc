@@ -31,8 +31,8 @@ bool helps_logarithmic(std::vector<double> values) {
   return 2 * static_cast<std::size_t>(low) > values.size();
 }
 
-// Writes numbers in thousands, millions, ... as far as the unit of an axis needs, with the digits that tell neighbours
-// apart.
+// Writes numbers in thousands, millions, ..., as one unit for all of an axis, with the digits that distinguish
+// neighbours.
 std::string text_of(double value, double distance, double largest) {
   std::array<char, 48> text{};
   constexpr std::array kUnits = {"", "k", "M", "G", "T"};

@@ -78,7 +78,7 @@ TEST_F(CurvesTest, ValuesThatAreReportedAtDifferentStepsKeepAllOfThem) {
     curves.add("worker/0", {.step = step, .values = {{name, static_cast<double>(step)}}});
   };
   add("reward", 100);
-  add("evaluation", 90);  // of an older version
+  add("evaluation", 90);  // it belongs to an older version
   add("reward", 110);
   add("evaluation", 100);
   curves.flush();

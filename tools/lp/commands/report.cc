@@ -1,4 +1,4 @@
-// lp report: tells a run after its end, as one page that can be mailed.
+// lp report: describes what happened in a run, as one page that can be mailed.
 
 #include <filesystem>
 #include <string>

@@ -20,11 +20,11 @@
 namespace lp::tool {
 namespace {
 
-constexpr std::size_t kMostNodes = 200;  // in a table
-constexpr std::size_t kMostParts = 40;   // of the critical path
-constexpr std::size_t kMostRows = 100;   // of other tables
+constexpr std::size_t kMostNodes = 200;  // nodes in a table
+constexpr std::size_t kMostParts = 40;   // parts of the critical path
+constexpr std::size_t kMostRows = 100;   // rows of other tables
 constexpr std::size_t kMostCharts = 24;
-constexpr std::size_t kMostLines = 16;  // of a chart
+constexpr std::size_t kMostLines = 16;  // lines of a chart
 constexpr std::size_t kLongestText = 600;
 
 std::string percent_text(double share) { return short_number(100 * share) + " %"; }

@@ -14,7 +14,7 @@
 namespace lp::tool {
 namespace {
 
-constexpr std::size_t kMostEdges = 100;  // of nodes, in a table
+constexpr std::size_t kMostEdges = 100;  // between nodes, in a table
 constexpr double kMuchLonger = 2;        // as often as the median of its group waits end at a straggler
 constexpr double kLeastEnds = 0.1;       // and at this share of the looks
 
@@ -147,7 +147,7 @@ std::vector<UsageRecord::End> ends_of(const UsageRecord& usage) {
 
 std::vector<PathPart> critical_path(const UsageRecord& usage) {
   std::vector<PathPart> path;
-  std::vector<double> looks;  // of each part: those that ended there, and all
+  std::vector<double> looks;  // for each part: those that ended there, and all
   std::vector<double> all;
   for (const UsageRecord::Interval& interval : usage.intervals) {
     PathPart part{.time = {interval.begin, interval.end}};

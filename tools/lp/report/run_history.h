@@ -1,6 +1,5 @@
 #pragma once
-// What is told of a run after its end: its files, and what follows from them. Values and pure functions, except
-// history_of().
+// A run after its end: its files, and what follows from them. Values and pure functions, except history_of().
 
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +42,7 @@ struct NodeSummary {
   double waits = 0;
   double idle = 0;
   double down = 0;
-  double processors = 0;      // of its process, on average; 0: unknown
+  double processors = 0;      // its process uses, on average; 0: unknown
   std::uint64_t memory = 0;   // the most
   double queue = 0;           // on average
   std::string waits_for{};    // what its run() waited for most, with the share of its waits
@@ -60,7 +59,7 @@ struct PathPart {
   TimeSpan time{};
   std::string node{};  // empty: no run() was awaited, as before all nodes were up
   std::string work{};
-  double share = 0;  // of the waits that ended there
+  double share = 0;  // the part of the waits that ended there
 };
 std::vector<PathPart> critical_path(const UsageRecord& usage);
 
