@@ -1,7 +1,7 @@
 #pragma once
 // A small HTTP/1.1 server in an event loop, for metrics and for pages of this user. One request per connection.
 //
-//   HttpServer server({.port = 9100}, loop, [](HttpServer::Client, const HttpRequest& request) {
+//   HttpServer server({.at = {.port = 9100}}, loop, [](HttpServer::Client, const HttpRequest& request) {
 //     return request.path == "/metrics" ? HttpResponse{.body = render()} : http_refusal(404, "see /metrics");
 //   });
 //

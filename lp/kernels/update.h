@@ -23,7 +23,7 @@ struct GradientTerm {
 struct GradientSum {
   static constexpr std::uint32_t kMost = 16;
 
-  GradientTerm terms[kMost];
+  GradientTerm terms[kMost] = {};
   std::uint32_t count = 0;
   const float* before = nullptr;  // null: the sum begins here
   float divisor = 0;              // 0: does not divide

@@ -49,8 +49,8 @@ TEST_F(SavedCurvesTest, NodesHaveTheirValuesAndAStepIsThereOnce) {
   write(1, 3, 1);
   write(2, 4, 2);
   write(7, 7, std::nan(""), "server");
-  using Points = std::vector<std::pair<std::uint64_t, double>>;
-  EXPECT_EQ(loss(), Points({{1, 1}, {2, 2}, {3, 2}, {4, 2}}));
+  using Steps = std::vector<std::pair<std::uint64_t, double>>;
+  EXPECT_EQ(loss(), Steps({{1, 1}, {2, 2}, {3, 2}, {4, 2}}));
   ASSERT_EQ(loss("server").size(), 1U);
   EXPECT_TRUE(std::isnan(loss("server")[0].second));
   EXPECT_GT(read_curves(directory_.path())["server"]["loss"][0].time, 1.5e9);

@@ -60,8 +60,12 @@ TEST_P(UpdateKernel, HasTheBitsOfTheOptimizer) {
         state.apply(GetParam(), step, sum_of(gradient), grid);
       }
       ASSERT_EQ(state.parameters, expected) << size;
-      if (!optimizer.first.empty()) EXPECT_EQ(state.first, optimizer.first);
-      if (!optimizer.second.empty()) EXPECT_EQ(state.second, optimizer.second);
+      if (!optimizer.first.empty()) {
+        EXPECT_EQ(state.first, optimizer.first);
+      }
+      if (!optimizer.second.empty()) {
+        EXPECT_EQ(state.second, optimizer.second);
+      }
     }
   }
 }
@@ -129,8 +133,8 @@ TEST(UpdateKernels, ALongSumIsMadeInParts) {
     run_grid(kernels::SumGradients{sum, out.data(), out.size()}, {.blocks = 2, .threads = 3});
     return out;
   };
-  const std::vector<float> before = add({}, 0, 3);
-  EXPECT_EQ(add({.before = before.data(), .divisor = 7}, 3, 5), add({.divisor = 7}, 0, 5));
+  const std::vector<float> before = add(GradientSum{}, 0, 3);
+  EXPECT_EQ(add(GradientSum{.before = before.data(), .divisor = 7}, 3, 5), add(GradientSum{.divisor = 7}, 0, 5));
 }
 
 // Only a gradient with a bad value is clipped, as by BadValues::clip.
