@@ -90,6 +90,7 @@ TEST_F(FollowTest, ARotatedLogIsReadOnce) {
 // Lines wait in the file when it gets another name, and in that file when it gets a third one.
 TEST_F(FollowTest, ALogThatIsRotatedFasterThanItIsReadIsReadOnce) {
   constexpr int kLines = 20'000;  // more than a batch
+  std::filesystem::create_directories(files_.input());
   const auto log = files_.input() / "log";
   Lines expected;
   const auto fill = [&](const std::string& name) {
