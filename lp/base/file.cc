@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -22,18 +23,40 @@ namespace {
   fail(what, path, std::error_code(error, std::generic_category()).message());
 }
 
-// A temporary file for writing. It becomes `target`, or disappears.
+// The status of the file that a write to `path` replaces. Nothing when there is none.
+std::optional<struct stat> status_of(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return {};
+  return found;
+}
+
+// Whether a file is written as it stands, because it cannot be replaced: a device, a pipe.
+bool is_in_place(const struct stat& status) { return !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode); }
+
+// The file that a write to `path` replaces: not the links on the way there.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return path;
+}
+
+// A temporary file for writing. It becomes `target`, with the mode of the file that was there, or disappears.
 class Temporary {
  public:
-  explicit Temporary(const std::filesystem::path& target) : target_(target) {
+  explicit Temporary(const std::filesystem::path& target) : target_(behind_links(target)) {
     if (!target.has_filename()) fail("write", target, "the path names no file");
     constexpr int kMostLeftovers = 1000;
-    const std::string prefix = std::string(".").append(target.filename().string()).append(".tmp");
+    const std::string prefix = std::string(".").append(target_.filename().string()).append(".tmp");
     for (int i = 0; fd_ < 0; ++i) {
-      path_ = target.parent_path() / (prefix + std::to_string(i));
+      path_ = target_.parent_path() / (prefix + std::to_string(i));
       fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (fd_ < 0 && (errno != EEXIST || i == kMostLeftovers)) fail("write", target, errno);
     }
+    constexpr mode_t kPermissions = 07777;
+    if (const auto old = status_of(target_); old) ::fchmod(fd_, old->st_mode & kPermissions);
   }
   ~Temporary() {
     if (fd_ >= 0) ::close(fd_);
@@ -45,6 +68,7 @@ class Temporary {
   void write(std::span<const std::byte> bytes) {
     if (!write_all(fd_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()})) fail("write", target_, errno);
   }
+  const std::filesystem::path& target() const { return target_; }
   void sync() {
     if (::fsync(fd_) != 0) fail("write", target_, errno);
   }
@@ -55,11 +79,22 @@ class Temporary {
   }
 
  private:
-  const std::filesystem::path& target_;
+  const std::filesystem::path target_;
   std::filesystem::path path_;
   int fd_ = -1;
   bool done_ = false;
 };
+
+void write_in_place(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) fail("write", path, errno);
+  int error = 0;
+  for (const std::span<const std::byte> part : parts) {
+    if (!write_all(fd, {reinterpret_cast<const char*>(part.data()), part.size()})) error = errno;
+  }
+  ::close(fd);
+  if (error != 0) fail("write", path, error);
+}
 
 }  // namespace
 
@@ -74,17 +109,20 @@ bool write_all(int fd, std::string_view text) {
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {
+  const std::span<const std::byte> part = std::as_bytes(std::span(text));
+  if (const auto old = status_of(path); old && is_in_place(*old)) return write_in_place(path, std::span(&part, 1));
   Temporary temporary(path);
-  temporary.write(std::as_bytes(std::span(text)));
+  temporary.write(part);
   temporary.publish();
 }
 
 void write_file_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
+  if (const auto old = status_of(path); old && is_in_place(*old)) return write_in_place(path, parts);
   Temporary temporary(path);
   for (const std::span<const std::byte> part : parts) temporary.write(part);
   temporary.sync();
   temporary.publish();
-  sync_directory(path.parent_path());
+  sync_directory(temporary.target().parent_path());
 }
 
 void write_file_durably(const std::filesystem::path& path, std::string_view text) {

@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <system_error>
 
 #include "launchers/record/node_output.h"
 #include "launchers/record/run_directory.h"
+#include "lp/base/error.h"
 #include "lp/base/file.h"
 
 namespace lp::tool {
@@ -43,7 +46,12 @@ std::size_t Screen::height() const {
   return window().ws_row > 0 ? window().ws_row : kUsual;
 }
 
-bool Screen::write(std::string_view text) { return write_all(STDOUT_FILENO, text); }
+bool Screen::write(std::string_view text) {
+  if (write_all(STDOUT_FILENO, text)) return true;
+  if (errno == EPIPE) return false;
+  throw Error(ErrorKind::failed,
+              "cannot write to standard output: " + std::error_code(errno, std::generic_category()).message());
+}
 
 bool Screen::draw(const std::string& text) {
   if (!terminal_) return write(text);

@@ -18,7 +18,8 @@ class Screen {
   std::size_t width() const;
   std::size_t height() const;  // 0: no terminal
 
-  // Writes the whole text to standard output. Returns false when the reader has closed it.
+  // Writes the whole text to standard output. Returns false when the reader has closed it. Throws Error(failed)
+  // when it cannot be written, because the disk is full for instance.
   bool write(std::string_view text);
   // On a terminal, replaces the earlier picture, and cuts one that is too high. Elsewhere it does the same as write.
   bool draw(const std::string& text);

@@ -1,10 +1,12 @@
 #include "lp/base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,6 +57,38 @@ TEST_F(Files, AFileIsReplaced) {
   write_file_durably(directory_ / "a", "");
   EXPECT_TRUE(read_file(directory_ / "a", 0).empty());
   EXPECT_EQ(names(), std::vector<std::string>{"a"});
+}
+
+TEST_F(Files, ALinkStaysAndTheFileBehindItIsReplacedWithItsMode) {
+  std::filesystem::create_directory(directory_ / "there");
+  write_file(directory_ / "there" / "a", "first");
+  std::filesystem::permissions(directory_ / "there" / "a", std::filesystem::perms::owner_read);
+  std::filesystem::create_symlink("there/a", directory_ / "link");
+  std::filesystem::create_symlink("there/b", directory_ / "dangling");
+  write_file(directory_ / "link", "second");
+  write_file_durably(directory_ / "dangling", "third");
+  EXPECT_TRUE(std::filesystem::is_symlink(directory_ / "link"));
+  EXPECT_EQ(text_of(read_file(directory_ / "there" / "a", 100)), "second");
+  EXPECT_EQ(std::filesystem::status(directory_ / "there" / "a").permissions(), std::filesystem::perms::owner_read);
+  EXPECT_EQ(text_of(read_file(directory_ / "there" / "b", 100)), "third");
+}
+
+TEST_F(Files, APipeIsWrittenToAndADeviceStays) {
+  const std::filesystem::path pipe = directory_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  write_file(pipe, "text");
+  std::array<char, 100> bytes{};
+  EXPECT_EQ(::read(reader, bytes.data(), bytes.size()), 4);
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  std::filesystem::create_symlink("/dev/full", directory_ / "full");
+  for (const bool durably : {false, true}) {
+    const std::string error = error_of(
+        [&] { durably ? write_file_durably(directory_ / "full", "text") : write_file(directory_ / "full", "text"); });
+    EXPECT_NE(error.find("No space left on device"), std::string::npos) << error;
+  }
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
 TEST_F(Files, ARelativeNameIsOne) {
