@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "launchers/main.h"
+#include "lp/kernels/chosen_device.h"
 #include "lp/lp.h"
-#include "programs/models/mlp.h"
+#include "programs/models/kept_model.h"
 #include "programs/training/evaluation.h"
 #include "programs/training/synchronous.h"
 
@@ -26,6 +27,7 @@ struct Config {
   std::uint32_t batch = 64;
   float rate = 0.05F;
   std::vector<int> hidden = {256};
+  std::string device = "cpu";
   int restarts = 0;
   std::uint64_t checkpoint_every = 50;
   std::string images{};
@@ -39,6 +41,7 @@ struct Config {
       lp::field("batch", "images in a batch, all workers together", lp::at_least(1)),
       lp::field("rate", "learning rate", lp::positive, lp::changeable),
       lp::field("hidden", "units of each hidden layer; without any: softmax regression", lp::at_least(1)),
+      lp::field("device", "where workers compute gradients: cpu, cuda or auto", lp::changeable),
       lp::field("restarts", "how often a failed node is restarted before the program stops", lp::non_negative,
                 lp::changeable),
       lp::field("checkpoint_every", "steps from one checkpoint to the next; 0: only one at the end", lp::changeable),
@@ -53,21 +56,23 @@ lp::Split data_of(const Config& config, std::uint64_t seed) {
   return lp::split(lp::digits(), seed);
 }
 
-std::unique_ptr<lp::Model> model_of(const Config& config) {
+// On the host, or on the queue of a device.
+std::unique_ptr<lp::Model> model_of(const Config& config, const lp::kernels::MakeQueue& make_queue = {}) {
   const lp::Dataset data = data_of(config, 0).train;
   std::vector<Eigen::Index> layers(config.hidden.begin(), config.hidden.end());
   layers.insert(layers.begin(), data.inputs());
   layers.push_back(data.classes);
-  return std::make_unique<lp::Mlp>(std::move(layers), lp::Activation::tanh);
+  return lp::make_model(lp::ModelKind::mlp, layers, lp::Activation::tanh, make_queue);
 }
 
 lp::Program make_program(const Config& config) {
   if (config.images.empty() != config.labels.empty()) {
     throw lp::Error(lp::ErrorKind::failed, "give both --images and --labels, or neither");
   }
+  const lp::kernels::MakeQueue make_queue = lp::kernels::queue_on(lp::kernels::chosen_device(config.device));
   lp::Program program("digits");
   lp::add_synchronous_training(program,
-                               {.model = [config] { return model_of(config); },
+                               {.model = [config, make_queue] { return model_of(config, make_queue); },
                                 .data = [config](std::uint64_t seed) { return data_of(config, seed).train; }},
                                {.workers = config.workers,
                                 .servers = config.servers,
@@ -100,4 +105,7 @@ Result report(lp::Run& run, const Config& config) {
           .parameters_hash = lp::parameters_hash(parameters.values)};
 }
 
-int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }
+int main(int argc, char** argv) {
+  return lp::main<Config>(argc, argv, make_program, report,
+                          [](Config& config) { config.device = lp::kernels::chosen_device(config.device); });
+}

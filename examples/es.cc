@@ -13,6 +13,7 @@
 #include <string>
 
 #include "launchers/main.h"
+#include "lp/kernels/chosen_device.h"
 #include "lp/lp.h"
 #include "programs/environments/environments.h"
 #include "programs/evolution/cma.h"
@@ -34,6 +35,7 @@ struct Config {
   lp::Replicas workers = 2;
   std::uint64_t evaluations = 10'000;
   std::optional<double> goal{};
+  std::string device = "cpu";
   int pairs = 32;
   double sigma = 0;
   double rate = 0;
@@ -55,6 +57,8 @@ struct Config {
       lp::field("evaluations", "the search ends after this number of evaluated points", lp::at_least(1),
                 lp::changeable),
       lp::field("goal", "the search ends at this mean reward of 100 episodes, or at this value of the function",
+                lp::changeable),
+      lp::field("device", "where an evolution strategy computes points and its gradient: cpu, cuda or auto",
                 lp::changeable),
       lp::field("pairs", "pairs of mirrored points in a generation; with CMA-ES, twice as many points",
                 lp::range(2, 100'000)),
@@ -85,16 +89,20 @@ lp::SearchMethod method_of(const Config& config) {
   const auto pairs = static_cast<std::size_t>(config.pairs);
   const auto or_else = [](double given, double fitting) { return given != 0 ? given : fitting; };
   const bool acts = config.acts();
+  const lp::kernels::MakeQueue make_queue = lp::kernels::queue_on(lp::kernels::chosen_device(config.device));
   if (config.method != Method::es) {
+    if (config.device == "cuda") throw lp::Error(lp::ErrorKind::failed, "--device=cuda goes with --method=es");
     return lp::cma({.sigma = or_else(config.sigma, acts ? 0.5 : 1),
                     .population = 2 * pairs,
                     .separable = config.method == Method::separable_cma});
   }
-  return lp::evolution_strategy({.pairs = pairs,
-                                 .sigma = static_cast<float>(or_else(config.sigma, acts ? 0.1 : 1)),
-                                 .adam = {.rate = static_cast<float>(or_else(config.rate, acts ? 0.05 : 0.3))},
-                                 .weight_decay = static_cast<float>(config.weight_decay),
-                                 .shrink = static_cast<float>(or_else(config.shrink, acts ? 1 : 0.985))});
+  const lp::EvolutionStrategyOptions options{
+      .pairs = pairs,
+      .sigma = static_cast<float>(or_else(config.sigma, acts ? 0.1 : 1)),
+      .adam = {.rate = static_cast<float>(or_else(config.rate, acts ? 0.05 : 0.3))},
+      .weight_decay = static_cast<float>(config.weight_decay),
+      .shrink = static_cast<float>(or_else(config.shrink, acts ? 1 : 0.985))};
+  return make_queue ? lp::evolution_strategy(options, make_queue) : lp::evolution_strategy(options);
 }
 
 lp::Evolution evolution_of(const Config& config) {
@@ -145,4 +153,10 @@ Result report(lp::Run& run, const Config& config) {
   return {.mean = lp::report_experiment({learner, evaluator, metrics}, experiment, run.seed()).mean, .search = search};
 }
 
-int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }
+// CMA-ES computes on the host.
+void choose_device(Config& config) {
+  const bool on_host = config.device == "auto" && config.method != Method::es;
+  config.device = on_host ? "cpu" : lp::kernels::chosen_device(config.device);
+}
+
+int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report, choose_device); }

@@ -42,6 +42,10 @@ std::vector<Eigen::Index> layers_of(const TrainConfig& config) {
   if (config.model == ModelKind::linear) {
     throw Error(ErrorKind::failed, "the scheme " + config.scheme + " is for models of layers: give --model=mlp");
   }
+  if (config.device == "cuda") {
+    throw Error(ErrorKind::failed,
+                "the scheme " + config.scheme + " computes its layers on the host: leave out --device=cuda");
+  }
   return units_of(config);
 }
 
@@ -287,7 +291,7 @@ constexpr Need kNeeds[] = {
 std::span<const FlagSection> flag_sections() {
   static const std::vector<FlagSection> sections{
       {.title = "the model and its data",
-       .fields = {"model", "hidden", "activation", "init", "save", "data", "test", "scale", "sparse"}},
+       .fields = {"model", "hidden", "activation", "device", "init", "save", "data", "test", "scale", "sparse"}},
       {.title = "the training",
        .fields = {"scheme", "steps", "batch", "rule", "rate", "momentum", "bad_values", "restarts"}},
       {.title = "workers", .part = kWorkers, .fields = {"workers"}},

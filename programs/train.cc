@@ -12,6 +12,7 @@
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
+#include "lp/kernels/chosen_device.h"
 #include "nodes/checkpointer.h"
 #include "nodes/evaluator.h"
 #include "nodes/metrics.h"
@@ -136,6 +137,7 @@ SharedExamples prepare_training(TrainConfig& config) {
                     std::to_string(config.found.classes) + ": give the same data");
   }
   SharedExamples shared = share(examples);
+  config.device = kernels::chosen_device(config.device);
   config.found = found;
   config.found.path = shared.location.path;
   config.found.key = shared.location.key;
@@ -179,7 +181,8 @@ std::vector<Eigen::Index> units_of(const TrainConfig& config) {
 
 std::unique_ptr<Model> model_of(const TrainConfig& config) {
   const std::vector<Eigen::Index> units = units_of(config);
-  std::unique_ptr<Model> model = make_model(config.model, units, config.activation);
+  std::unique_ptr<Model> model =
+      make_model(config.model, units, config.activation, kernels::queue_on(kernels::chosen_device(config.device)));
   std::optional<KeptModel> first = first_model(config);
   if (!first) return model;
   if (first->kind != config.model || first->units != units) {
@@ -198,7 +201,9 @@ std::function<Judge(std::uint64_t seed)> judge_of(const TrainConfig& config) {
   const auto data = [config, host = std::make_shared<HostExamples>()](std::uint64_t run_seed) {
     return data_of(config, run_seed, host.get()).test;
   };
-  return loss_and_accuracy([config] { return model_of(config); }, data);
+  TrainConfig on_host = config;  // evaluations run in nodes and launchers that need no GPU
+  on_host.device = "cpu";
+  return loss_and_accuracy([on_host] { return model_of(on_host); }, data);
 }
 
 KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters,
@@ -236,6 +241,7 @@ static_assert(static_cast<int>(GradientCompression::dither) == static_cast<int>(
 Program make_training(const TrainConfig& config) {
   const NamedScheme& scheme = named_scheme(config.scheme);
   check_flags(config, scheme);
+  kernels::chosen_device(config.device);  // throws if there is no such device
   // a failed server then goes back to a cut, not to the beginning
   const bool cuts = config.restarts > 0 && scheme.uses("checkpoint_every");
   const ServerTraining training{

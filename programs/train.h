@@ -45,6 +45,7 @@ struct TrainConfig {
   ModelKind model = ModelKind::mlp;
   std::vector<int> hidden = {64};
   Activation activation = Activation::tanh;
+  std::string device = "cpu";
   std::string init{};
   std::string save{};
   std::string data = "digits";
@@ -104,6 +105,7 @@ struct TrainConfig {
       field("model", "the model; linear is logistic or softmax regression"),
       field("hidden", "mlp: units of each hidden layer", at_least(1)),
       field("activation", "mlp: activation function of hidden units"),
+      field("device", "where workers compute losses and gradients: cpu, cuda or auto", changeable),
       field("init", "start the training from this model, saved with --save"),
       field("save", "save the model into this file; --evaluate=FILE and --predict=FILE use it later", changeable),
       field("data", "digits, a file in libsvm format or CSV, or two IDX files: images,labels"),
@@ -170,10 +172,10 @@ struct TrainConfig {
 // "checkpointer". Error::failed when an option does not fit.
 Program make_training(const TrainConfig& config);
 
-// Reads the data files for all nodes. The nodes on this host take the examples from the returned memory, which must
-// outlive the run; on each other host one node reads the files there, for all nodes of that host. The launcher calls it
-// before the program is made; without it, every node reads the files. Error::failed when something is wrong with the
-// files, or with `init` or `save`.
+// Chooses the device, and reads the data files for all nodes. The nodes on this host take the examples from the
+// returned memory, which must outlive the run; on each other host one node reads the files there, for all nodes of that
+// host. The launcher calls it before the program is made; without it, every node reads the files. Error::failed when
+// something is wrong with the files, or with `init` or `save`.
 SharedExamples prepare_training(TrainConfig& config);
 
 // The examples for training and for testing, with features as the model takes them. The test examples are those of
@@ -188,6 +190,7 @@ struct TrainingData {
 TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed, HostExamples* host = nullptr);
 
 // The model for the data, which starts from the model in `init`, if given, and its units: {inputs, hidden..., classes}.
+// It computes on the device.
 std::unique_ptr<Model> model_of(const TrainConfig& config);
 std::vector<Eigen::Index> units_of(const TrainConfig& config);
 

@@ -1,5 +1,6 @@
 #pragma once
-// The cross-entropy of softmax(scores) and its derivative, example by example. In double: it is little work.
+// The cross-entropy of softmax(scores) and its derivative, example by example. In double: it is little work, and the
+// loss of an example must not depend on its position in the batch.
 //
 // Values and pure functions: any thread.
 

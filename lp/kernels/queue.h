@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -52,6 +53,9 @@ class Queue {
 
   virtual bool on_device() const = 0;
 };
+
+// For nodes that make their queue where they run.
+using MakeQueue = std::function<std::unique_ptr<Queue>()>;
 
 // `size` items in the memory of a queue, which outlives them. Zeros at first.
 template <class T>

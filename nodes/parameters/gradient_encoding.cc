@@ -21,7 +21,6 @@ namespace {
 constexpr float kLevels = 127;
 
 Encoded one_bit(std::span<const float> values, std::uint32_t column) {
-  if (column == 0) throw Error(ErrorKind::failed, "1-bit compression would have columns of 0 values: give 1 or more");
   Encoded out{.compression = Compression::one_bit, .size = values.size(), .column = column};
   out.values = Array<float>::uninitialized(2 * kernels::columns_of(values.size(), column));
   out.bits = Array<std::uint64_t>::uninitialized(kernels::words_of_bits(values.size()));
@@ -41,9 +40,7 @@ Encoded kept(std::span<const float> values, Compression kind, std::span<const st
 }
 
 Encoded some(std::span<const float> values, Compression kind, double share, std::uint64_t seed) {
-  if (!(share > 0)) throw Error(ErrorKind::failed, "a share of " + std::to_string(share) + " of the values is sent");
-  const auto wanted = static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size())));
-  const std::size_t k = std::min(values.size(), std::max<std::size_t>(wanted, 1));
+  const std::size_t k = values_kept(values.size(), share);
   std::vector<std::uint32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0U);
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(k);
@@ -190,7 +187,22 @@ Array<float> decode(const Encoded& encoded) {
   return out;
 }
 
+void check(const CompressionOptions& options) {
+  if (options.kind == Compression::one_bit && options.column == 0) {
+    throw Error(ErrorKind::failed, "1-bit compression would have columns of 0 values: give 1 or more");
+  }
+  if ((options.kind == Compression::top_k || options.kind == Compression::random_k) && !(options.share > 0)) {
+    throw Error(ErrorKind::failed, "a share of " + std::to_string(options.share) + " of the values is sent");
+  }
+}
+
+std::size_t values_kept(std::uint64_t size, double share) {
+  const auto wanted = static_cast<std::size_t>(std::llround(share * static_cast<double>(size)));
+  return std::min<std::size_t>(size, std::max<std::size_t>(wanted, 1));
+}
+
 Encoded encode(std::span<const float> values, const CompressionOptions& options, std::uint64_t seed) {
+  check(options);
   switch (options.kind) {
     case Compression::none: break;
     case Compression::one_bit: return one_bit(values, options.column);

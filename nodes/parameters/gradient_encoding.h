@@ -57,6 +57,11 @@ struct CompressionOptions {
   std::uint32_t column = 64;  // one_bit: 1 or more
 };
 
+// Error::failed for options that do not fit their kind.
+void check(const CompressionOptions& options);
+// The number of values out of `size` that top_k and random_k send.
+std::size_t values_kept(std::uint64_t size, double share);
+
 // Compresses a gradient: Q of "1-bit stochastic gradient descent" (Seide et al., Interspeech 2014) and its variants.
 // Error::failed for outer_product, which is not made from a gradient. A value that is not finite is never lost: the
 // decoded values are not finite either. Only random_k and dither use `seed`.

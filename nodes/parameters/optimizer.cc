@@ -10,19 +10,6 @@
 #include "lp/base/error.h"
 
 namespace lp {
-namespace {
-
-constexpr bool has_first(const OptimizerRule& rule) {
-  return std::holds_alternative<Momentum>(rule) || std::holds_alternative<Adam>(rule) ||
-         std::holds_alternative<Ftrl>(rule);
-}
-constexpr bool has_second(const OptimizerRule& rule) {
-  return std::holds_alternative<AdaGrad>(rule) || std::holds_alternative<Adam>(rule) ||
-         std::holds_alternative<Ftrl>(rule);
-}
-
-}  // namespace
-
 void Optimizer::apply(std::span<float> parameters, std::span<const float> gradient) {
   const std::size_t n = parameters.size();
   if (gradient.size() != n) {

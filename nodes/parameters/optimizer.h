@@ -61,6 +61,16 @@ struct Sum {
 
 using OptimizerRule = std::variant<Sgd, Momentum, AdaGrad, Adam, Ftrl, Sum>;
 
+// Whether the rule keeps state in Optimizer::first and Optimizer::second.
+constexpr bool has_first(const OptimizerRule& rule) {
+  return std::holds_alternative<Momentum>(rule) || std::holds_alternative<Adam>(rule) ||
+         std::holds_alternative<Ftrl>(rule);
+}
+constexpr bool has_second(const OptimizerRule& rule) {
+  return std::holds_alternative<AdaGrad>(rule) || std::holds_alternative<Adam>(rule) ||
+         std::holds_alternative<Ftrl>(rule);
+}
+
 // A rule and the state of the parameters that it is applied to. A restart needs all of it to go on.
 struct Optimizer {
   OptimizerRule rule = Sgd{};

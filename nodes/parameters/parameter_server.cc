@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "lp/base/error.h"
+#include "lp/kernels/device_queue.h"
 
 namespace lp {
 namespace {
@@ -36,7 +37,8 @@ ParameterServer::ParameterServer(Context& context, std::vector<Tensor> tensors, 
       options_(options),
       group_(std::move(group)),
       own_(static_cast<std::uint32_t>(context.index())),
-      servers_(static_cast<std::uint32_t>(context.replicas())) {
+      servers_(static_cast<std::uint32_t>(context.replicas())),
+      queue_(options.on_device ? kernels::device_queue() : nullptr) {
   for (const Tensor& tensor : tensors_) {
     if (tensor.partition.servers() == servers_) continue;
     throw Error(ErrorKind::failed, "a tensor is split over " + std::to_string(tensor.partition.servers()) +
@@ -55,7 +57,7 @@ ParameterServer::Shards ParameterServer::make_shards(std::uint32_t owner) const 
     ShardOptions options = options_.shard;
     options.width = tensor.width;
     if (tensor.sparse) {
-      shards.push_back(std::make_unique<Shard>(KeyIndex(), Array<float>(), options));
+      shards.push_back(std::make_unique<Shard>(KeyIndex(), Array<float>(), options, queue_.get()));
       continue;
     }
     KeyIndex index(tensor.partition.ranges(owner));
@@ -73,7 +75,7 @@ ParameterServer::Shards ParameterServer::make_shards(std::uint32_t owner) const 
         to = std::copy(all.data() + begin, all.data() + end, to);
       }
     }
-    shards.push_back(std::make_unique<Shard>(std::move(index), std::move(values), options));
+    shards.push_back(std::make_unique<Shard>(std::move(index), std::move(values), options, queue_.get()));
   }
   return shards;
 }

@@ -95,6 +95,7 @@ class ParameterService {
 
 struct ParameterServerOptions {
   ShardOptions shard{};     // for every tensor; `width` is replaced by the tensor's
+  bool on_device = false;   // the shards' values are in the memory of the node's GPU; the constructor takes it
   bool replicated = false;  // server k + 1 has a replica of the shards of server k
   std::uint64_t checkpoint_every =
       0;  // updates of every shard from one cut of the program to the next; 0: none is taken
@@ -106,7 +107,7 @@ struct ParameterServerOptions {
 class ParameterServer final : public ParameterService {
  public:
   // `group` is all servers, this one included, if they are replicated, else empty. Error::failed when an option does
-  // not fit.
+  // not fit, or when there is no GPU for shards on a device.
   ParameterServer(Context& context, std::vector<Tensor> tensors, ParameterServerOptions options,
                   Clients<ParameterServer> group);
 
@@ -162,6 +163,7 @@ class ParameterServer final : public ParameterService {
   const Clients<ParameterServer> group_;
   const std::uint32_t own_;
   const std::uint32_t servers_;
+  const std::unique_ptr<kernels::Queue> queue_;  // null: the shards are on the host
   Shards shards_{};
   Shards replicas_{};  // those of the server before this one
   KeyLists lists_{};

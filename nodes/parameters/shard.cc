@@ -1,13 +1,9 @@
-// Plain loops, built with -ffp-contract=off like optimizer.cc: every value gets the same operations wherever it is in a
-// shard.
 #include "nodes/parameters/shard.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <iterator>
-#include <span>
 #include <utility>
 #include <variant>
 
@@ -15,8 +11,6 @@
 
 namespace lp {
 namespace {
-
-constexpr std::size_t kBlock = 1024;  // values that stay in the first cache while they are summed and applied
 
 template <class F>
 auto with(const Consistency& consistency, F f) {
@@ -48,20 +42,20 @@ double ShardStatistics::mean_staleness() const {
   return applied == 0 ? 0 : sum / static_cast<double>(applied);
 }
 
-Shard::Shard(KeyIndex index, Array<float> values, const ShardOptions& options)
+Shard::Shard(KeyIndex index, Array<float> values, const ShardOptions& options, kernels::Queue* queue)
     : index_(std::move(index)),
       options_(options),
       present_(options.workers),
       clocks_(options.workers),
       left_(options.workers),
-      values_(std::move(values)),
-      optimizer_{.rule = options.rule} {
+      values_(queue == nullptr ? host_values(std::move(values), options.rule)
+                               : queue_values(*queue, std::move(values), options.rule)) {
   check(options.consistency, options.workers);
   if (options.width == 0) throw Error(ErrorKind::failed, "the rows of a tensor have 0 values: give a width");
-  if (values_.size() != std::size_t{index_.size()} * options.width) {
+  if (values_->size() != std::size_t{index_.size()} * options.width) {
     throw Error(ErrorKind::failed, "a shard of " + std::to_string(index_.size()) + " keys with " +
                                        std::to_string(options.width) + " values each was given " +
-                                       std::to_string(values_.size()) + " initial values");
+                                       std::to_string(values_->size()) + " initial values");
   }
 }
 
@@ -182,10 +176,7 @@ void Shard::insert(const KeySet& keys, const std::vector<std::uint32_t>& missing
   for (std::size_t i = 0; i < added.size(); ++i) added[i] = keys.list[missing[i]];
   index_.insert(added);
   const std::size_t size = std::size_t{index_.size()} * options_.width;
-  if (size <= values_.size()) return;
-  auto larger = Array<float>(std::max(size, values_.size() * 2));
-  std::copy(values_.begin(), values_.end(), larger.edit().begin());
-  values_ = std::move(larger);
+  if (size > values_->size()) values_->grow(std::max(size, values_->size() * 2));
 }
 
 void Shard::update_while_complete() {
@@ -202,8 +193,7 @@ void Shard::update_while_complete() {
   }
 }
 
-// Applies the weighted sum of the gradients, in the order of the workers, divided by the examples of all; block by
-// block.
+// Applies the weighted sum of the gradients, in the order of the workers, divided by the examples of all.
 void Shard::apply(std::vector<WaitingGradient> gradients) {
   std::uint64_t examples = 0;
   double loss = 0;
@@ -218,25 +208,8 @@ void Shard::apply(std::vector<WaitingGradient> gradients) {
   if (examples != 0) loss_ = loss / static_cast<double>(examples);
   statistics_.applied += gradients.size();
   merge_rows(gradients, index_, options_.width);
-  if (std::holds_alternative<Synchronous>(options_.consistency)) previous_ = values_;
-  const std::span<float> values = values_.edit();  // edit() copies if somebody reads: readers keep their version
-  optimizer_.begin_step(values.size());
-  const auto divisor = static_cast<float>(examples);
-  std::array<float, kBlock> block;
-  for (const SlotRun& run : gradients.front().runs) {
-    const std::size_t from = std::size_t{run.at} * options_.width;
-    const std::size_t to = std::size_t{run.slot} * options_.width;
-    const std::size_t count = std::size_t{run.count} * options_.width;
-    for (std::size_t done = 0; done < count; done += kBlock) {
-      const std::size_t n = std::min(kBlock, count - done);
-      const std::span<float> sum(block.data(), n);
-      sum_values(gradients, from + done, sum);
-      if (examples != 0) {
-        for (float& value : sum) value /= divisor;
-      }
-      optimizer_.apply_part(values, to + done, sum);
-    }
-  }
+  if (std::holds_alternative<Synchronous>(options_.consistency)) previous_ = values();
+  values_->update(gradients, options_.width, examples);
   ++progress_.version;
   ++statistics_.updates;
 }
@@ -250,13 +223,14 @@ Reply Shard::read(const KeySet& keys) const {
   if (!index_.dense() && keys.list.empty()) reply.keys = index_.keys_in(keys.range);
   const bool whole = index_.dense() && runs.size() <= 1 && missing.empty() && rows == index_.size();
   if (whole) {
-    reply.values = values_;
+    reply.values = values();
     return reply;
   }
   reply.values = missing.empty() ? Array<float>::uninitialized(rows * width) : Array<float>(rows * width);
   float* const to = reply.values.edit().data();
+  const float* const from = values().data();
   for (const SlotRun& run : runs) {
-    std::memcpy(to + run.at * width, values_.data() + run.slot * width, run.count * width * sizeof(float));
+    std::memcpy(to + run.at * width, from + run.slot * width, run.count * width * sizeof(float));
   }
   return reply;
 }
@@ -267,8 +241,8 @@ void Shard::save(Checkpoint& out, const std::string& name) const {
     clocks[one.stamp.worker] = std::min(clocks[one.stamp.worker], one.stamp.clock);
   }
   out.put(name + "step", progress_.version);
-  out.put(name + "parameters", values_);
-  out.put(name + "optimizer", optimizer_);
+  out.put(name + "parameters", values());
+  out.put(name + "optimizer", values_->optimizer());
   out.put(name + "clocks", clocks);
   out.put(name + "keys", index_.dense() ? Array<std::uint64_t>() : index_.keys_by_slot());
 }
@@ -279,12 +253,12 @@ void Shard::load(const Checkpoint& in, const std::string& name) {
   auto optimizer = in.get<Optimizer>(name + "optimizer");
   auto clocks = in.get<std::vector<std::uint64_t>>(name + "clocks");
   const auto keys = in.get<Array<std::uint64_t>>(name + "keys");
-  const bool fits = index_.dense() ? parameters.size() == values_.size() && keys.empty()
+  const bool fits = index_.dense() ? parameters.size() == values_->size() && keys.empty()
                                    : parameters.size() >= keys.size() * options_.width;
   if (!fits || optimizer.rule.index() != options_.rule.index()) {
     throw Error(ErrorKind::failed,
                 "the checkpoint has " + std::to_string(parameters.size()) + " parameters in this shard and optimizer " +
-                    std::to_string(optimizer.rule.index()) + ", the program " + std::to_string(values_.size()) +
+                    std::to_string(optimizer.rule.index()) + ", the program " + std::to_string(values_->size()) +
                     " and optimizer " + std::to_string(options_.rule.index()) +
                     ": resume with the same model, servers and optimizer");
   }
@@ -293,8 +267,7 @@ void Shard::load(const Checkpoint& in, const std::string& name) {
   clocks_ = std::move(clocks);
   left_.assign(options_.workers, false);
   optimizer.rule = options_.rule;
-  optimizer_ = std::move(optimizer);
-  values_ = std::move(parameters);
+  values_->restore(std::move(parameters), std::move(optimizer));
   previous_ = {};
   waiting_.clear();
   progress_.version = in.get<std::uint64_t>(name + "step");

@@ -5,6 +5,7 @@
 // Pure: no node, no time. Owned by a ParameterServer, whose turn is its lock.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "nodes/parameters/key_index.h"
 #include "nodes/parameters/optimizer.h"
 #include "nodes/parameters/parameter_messages.h"
+#include "nodes/parameters/shard_values.h"
 
 namespace lp {
 
@@ -48,7 +50,8 @@ class Shard {
 
   // Dense: `values` are the rows of the index's keys. Sparse: `values` is empty; rows are 0 until they are pushed.
   // Error::failed when a number does not fit.
-  Shard(KeyIndex index, Array<float> values, const ShardOptions& options);
+  // Values and optimizer are in the memory of the queue, which outlives the shard; without a queue, on the host.
+  Shard(KeyIndex index, Array<float> values, const ShardOptions& options, kernels::Queue* queue = nullptr);
 
   // Takes a push, and does the updates that it completes. The push must have the list of keys, not only its hash.
   //
@@ -78,7 +81,7 @@ class Shard {
   bool all_left() const { return present_ == 0; }
   double loss() const { return loss_; }  // mean over the examples of the newest update
   const KeyIndex& index() const { return index_; }
-  const Array<float>& values() const { return values_; }  // dense: by key
+  const Array<float>& values() const { return values_->values(); }  // dense: by key
   // Synchronous: the values of the version before; else empty
   const Array<float>& previous() const { return previous_; }
   const ShardStatistics& statistics() const { return statistics_; }
@@ -104,11 +107,10 @@ class Shard {
   const ShardOptions options_;
   std::uint32_t present_;  // workers that have not left
   ShardProgress progress_{};
-  std::vector<std::uint64_t> clocks_;  // by worker: the clock of its next push
-  std::vector<bool> left_;             // by worker
-  Array<float> values_;                // by slot; a sparse tensor reserves room for more
+  std::vector<std::uint64_t> clocks_;    // by worker: the clock of its next push
+  std::vector<bool> left_;               // by worker
+  std::unique_ptr<ShardValues> values_;  // by slot; a sparse tensor reserves room for more
   Array<float> previous_{};
-  Optimizer optimizer_;
   std::vector<WaitingGradient> waiting_{};
   double loss_ = 0;  // mean over the examples of the newest update
   ShardStatistics statistics_{};

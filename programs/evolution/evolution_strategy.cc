@@ -12,6 +12,7 @@
 
 #include "lp/base/error.h"
 #include "programs/evolution/ranks.h"
+#include "programs/evolution/strategy_state.h"
 
 namespace lp {
 namespace {
@@ -27,71 +28,90 @@ void check(const EvolutionStrategyOptions& options) {
   need(options.shrink > 0 && options.shrink <= 1, "a shrink above 0, up to 1");
 }
 
-class EvolutionStrategy final : public Search {
+class HostState final : public StrategyState {
  public:
-  EvolutionStrategy(const EvolutionStrategyOptions& options, const Eigen::VectorXf& start, const Noise& noise)
-      : options_(options),
-        noise_(noise),
-        sigma_(options.sigma),
-        centre_(start.begin(), start.end()),
-        gradient_(centre_.size()),
-        adam_{.rule = options.adam} {}
+  HostState(std::vector<float> centre, const Adam& rule, const Noise& noise)
+      : noise_(noise), centre_(std::move(centre)), gradient_(centre_.size()), adam_{.rule = rule} {}
 
-  std::size_t trials() const override { return options_.pairs; }
-  Distribution distribution() const override { return {.centre = Array<float>::copy_of(centre_), .sigma = sigma_}; }
-
-  MetricValues tell(std::span<const Trial> trials) override {
-    set_gradient(trials);
+  double descend(std::span<const Trial> trials, std::span<const float> weights, const Adam& rule,
+                 float decay) override {
+    gradient_.assign(gradient_.size(), 0);
+    for (std::size_t trial = 0; trial < trials.size(); ++trial) {
+      const float weight = weights[trial];
+      if (weight == 0) continue;
+      const std::span<const float> noise = noise_.at(trials[trial].index, gradient_.size(), room_);
+      for (std::size_t i = 0; i < noise.size(); ++i) gradient_[i] += weight * noise[i];
+    }
     double squares = 0;
     for (std::size_t i = 0; i < centre_.size(); ++i) {
-      gradient_[i] = options_.weight_decay * centre_[i] - gradient_[i];
+      gradient_[i] = decay * centre_[i] - gradient_[i];
       squares += double{gradient_[i]} * double{gradient_[i]};
     }
+    adam_.rule = rule;
     adam_.apply(centre_, gradient_);
-    sigma_ *= options_.shrink;
-    std::get<Adam>(adam_.rule).rate *= options_.shrink;
-    return {{"sigma", sigma_}, {"gradient", std::sqrt(squares)}};
+    return squares;
   }
 
-  void save(Checkpoint& out) const override {
-    out.put("centre", centre_);
-    out.put("adam", adam_);
-    out.put("sigma", sigma_);
-  }
-  void load(const Checkpoint& in) override {
-    auto centre = in.get<std::vector<float>>("centre");
-    if (centre.size() != centre_.size()) {
-      throw Error(ErrorKind::failed, "a search of " + std::to_string(centre_.size()) +
-                                         " parameters was given the state of one of " + std::to_string(centre.size()));
-    }
-    centre_ = std::move(centre);
-    adam_ = in.get<Optimizer>("adam");
-    sigma_ = in.get<float>("sigma");
+  Array<float> centre() const override { return Array<float>::copy_of(centre_); }
+  Optimizer adam() const override { return adam_; }
+  void restore(std::span<const float> centre, const Optimizer& adam) override {
+    centre_.assign(centre.begin(), centre.end());
+    adam_ = adam;
   }
 
  private:
-  // Σ (r⁺ − r⁻) ε / 2n, in the order of the trials.
-  void set_gradient(std::span<const Trial> trials) {
-    std::vector<double> values;
-    for (const Trial& one : trials) values.insert(values.end(), one.values.begin(), one.values.end());
-    const std::vector<float> ranks = centred_ranks(values);
-    gradient_.assign(gradient_.size(), 0);
-    const auto share = 1 / static_cast<float>(values.size());
-    for (std::size_t pair = 0; pair < trials.size(); ++pair) {
-      const float weight = (ranks[2 * pair] - ranks[2 * pair + 1]) * share;
-      if (weight == 0) continue;
-      const std::span<const float> noise = noise_.at(trials[pair].index, gradient_.size(), room_);
-      for (std::size_t i = 0; i < noise.size(); ++i) gradient_[i] += weight * noise[i];
-    }
-  }
-
-  const EvolutionStrategyOptions options_;
   const Noise& noise_;
-  float sigma_;
   std::vector<float> centre_;
   std::vector<float> gradient_;
   Optimizer adam_;
   std::vector<float> room_{};
+};
+
+class EvolutionStrategy final : public Search {
+ public:
+  EvolutionStrategy(const EvolutionStrategyOptions& options, Eigen::Index size, std::unique_ptr<StrategyState> state)
+      : options_(options),
+        size_(static_cast<std::size_t>(size)),
+        sigma_(options.sigma),
+        rule_(options.adam),
+        state_(std::move(state)) {}
+
+  std::size_t trials() const override { return options_.pairs; }
+  Distribution distribution() const override { return {.centre = state_->centre(), .sigma = sigma_}; }
+
+  MetricValues tell(std::span<const Trial> trials) override {
+    const double squares = state_->descend(trials, weights_of(trials), rule_, options_.weight_decay);
+    sigma_ *= options_.shrink;
+    rule_.rate *= options_.shrink;
+    return {{"sigma", sigma_}, {"gradient", std::sqrt(squares)}};
+  }
+
+  void save(Checkpoint& out) const override {
+    const Array<float> centre = state_->centre();
+    Optimizer adam = state_->adam();
+    adam.rule = rule_;
+    out.put("centre", std::vector<float>(centre.begin(), centre.end()));
+    out.put("adam", adam);
+    out.put("sigma", sigma_);
+  }
+  void load(const Checkpoint& in) override {
+    const auto centre = in.get<std::vector<float>>("centre");
+    if (centre.size() != size_) {
+      throw Error(ErrorKind::failed, "a search of " + std::to_string(size_) +
+                                         " parameters was given the state of one of " + std::to_string(centre.size()));
+    }
+    const auto adam = in.get<Optimizer>("adam");
+    state_->restore(centre, adam);
+    rule_ = std::get<Adam>(adam.rule);
+    sigma_ = in.get<float>("sigma");
+  }
+
+ private:
+  const EvolutionStrategyOptions options_;
+  const std::size_t size_;
+  float sigma_;
+  Adam rule_;  // its rate shrinks
+  std::unique_ptr<StrategyState> state_;
 };
 
 // θ + σ ε and θ − σ ε.
@@ -119,13 +139,42 @@ class MirroredSampler final : public Sampler {
 
 }  // namespace
 
+std::vector<float> weights_of(std::span<const Trial> trials) {
+  std::vector<double> values;
+  for (const Trial& one : trials) values.insert(values.end(), one.values.begin(), one.values.end());
+  const std::vector<float> ranks = centred_ranks(values);
+  const auto share = 1 / static_cast<float>(values.size());
+  std::vector<float> weights(trials.size());
+  for (std::size_t pair = 0; pair < trials.size(); ++pair) {
+    weights[pair] = (ranks[2 * pair] - ranks[2 * pair + 1]) * share;
+  }
+  return weights;
+}
+
+std::unique_ptr<StrategyState> host_state(std::vector<float> centre, const Adam& rule, const Noise& noise) {
+  return std::make_unique<HostState>(std::move(centre), rule, noise);
+}
+
 SearchMethod evolution_strategy(const EvolutionStrategyOptions& options) {
   check(options);
-  return {
-      .name = "es",
-      .search = [options](const Eigen::VectorXf& start,
-                          const Noise& noise) { return std::make_unique<EvolutionStrategy>(options, start, noise); },
-      .sampler = [](const Noise& noise) { return std::make_unique<MirroredSampler>(noise); }};
+  return {.name = "es",
+          .search =
+              [options](const Eigen::VectorXf& start, const Noise& noise) {
+                auto state = host_state({start.begin(), start.end()}, options.adam, noise);
+                return std::make_unique<EvolutionStrategy>(options, start.size(), std::move(state));
+              },
+          .sampler = [](const Noise& noise) { return std::make_unique<MirroredSampler>(noise); }};
+}
+
+SearchMethod evolution_strategy(const EvolutionStrategyOptions& options, const kernels::MakeQueue& make_queue) {
+  check(options);
+  return {.name = "es",
+          .search =
+              [options, make_queue](const Eigen::VectorXf& start, const Noise& noise) {
+                auto state = queue_state(make_queue(), {start.begin(), start.end()}, options.adam, noise);
+                return std::make_unique<EvolutionStrategy>(options, start.size(), std::move(state));
+              },
+          .sampler = [make_queue](const Noise& noise) { return queue_sampler(make_queue(), noise); }};
 }
 
 }  // namespace lp

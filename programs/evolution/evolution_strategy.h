@@ -6,7 +6,10 @@
 // their values among all 2n, the gradient is g = Σ (r⁺ − r⁻) ε / 2n. Adam descends along −g + decay · θ.
 
 #include <cstddef>
+#include <span>
+#include <vector>
 
+#include "lp/kernels/queue.h"
 #include "nodes/parameters/optimizer.h"
 #include "programs/evolution/search.h"
 
@@ -22,5 +25,11 @@ struct EvolutionStrategyOptions {
 
 // Error::failed for an option that does not fit.
 SearchMethod evolution_strategy(const EvolutionStrategyOptions& options = {});
+
+// The same on queues, for instance of GPUs: one for the search, and one for each sampler. It has the same bits.
+SearchMethod evolution_strategy(const EvolutionStrategyOptions& options, const kernels::MakeQueue& make_queue);
+
+// The weight of each trial's noise in the gradient: (r⁺ − r⁻) / 2n.
+std::vector<float> weights_of(std::span<const Trial> trials);
 
 }  // namespace lp

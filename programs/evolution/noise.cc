@@ -64,6 +64,7 @@ class TableNoise final : public Noise {
     }
     return table_.span().subspan(index, size);
   }
+  NoiseSource source() const override { return {.table = table_.span()}; }
 
  private:
   void check(std::size_t size) const {
@@ -87,6 +88,7 @@ class CounterNoise final : public Noise {
     normal_numbers(seed_, index, room);
     return room;
   }
+  NoiseSource source() const override { return {.key = noise_key(seed_)}; }
 
  private:
   const std::uint64_t seed_;

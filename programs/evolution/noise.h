@@ -12,6 +12,13 @@
 
 namespace lp {
 
+// Numbers of an index: those of the table from there on, or without a table, those of the generator with this key
+// (lp/kernels/normal.h). The table lives as long as its Noise.
+struct NoiseSource {
+  std::uint64_t key = 0;
+  std::span<const float> table{};
+};
+
 class Noise {
  public:
   virtual ~Noise() = default;
@@ -23,6 +30,9 @@ class Noise {
   // Returns `size` numbers with mean 0 and variance 1, a function of the seed and the index. They lie in `room`, or
   // elsewhere in memory that lives as long as this object. Error::failed when there are not so many from there on.
   virtual std::span<const float> at(std::uint64_t index, std::size_t size, std::vector<float>& room) const = 0;
+
+  // How kernels get the same numbers.
+  virtual NoiseSource source() const = 0;
 };
 
 enum class NoiseKind : std::uint8_t {

@@ -10,6 +10,7 @@
 #include "lp/base/file.h"
 #include "lp/base/text.h"
 #include "programs/models/linear.h"
+#include "programs/models/queue_model.h"
 
 namespace lp {
 namespace {
@@ -161,9 +162,14 @@ KeptModel parse_model(const Buffer& bytes, const fs::path& file) {
   }
 }
 
-std::unique_ptr<Model> make_model(ModelKind kind, const std::vector<Eigen::Index>& units, Activation activation) {
-  if (kind == ModelKind::linear) return std::make_unique<LinearModel>(units.front(), static_cast<int>(units.back()));
-  return std::make_unique<Mlp>(units, activation);
+std::unique_ptr<Model> make_model(ModelKind kind, const std::vector<Eigen::Index>& units, Activation activation,
+                                  const kernels::MakeQueue& make_queue) {
+  const auto made = [&](auto model) -> std::unique_ptr<Model> {
+    if (make_queue) return on_queue(make_queue, model);
+    return std::make_unique<decltype(model)>(std::move(model));
+  };
+  if (kind == ModelKind::linear) return made(LinearModel(units.front(), static_cast<int>(units.back())));
+  return made(Mlp(units, activation));
 }
 
 std::unique_ptr<Model> starting_from(std::unique_ptr<Model> model, Eigen::VectorXf parameters) {

@@ -14,6 +14,7 @@
 
 #include "lp/base/array.h"
 #include "lp/checkpoint/checkpoint.h"
+#include "lp/kernels/queue.h"
 #include "programs/data/data.h"
 #include "programs/models/mlp.h"
 #include "programs/models/model.h"
@@ -57,7 +58,8 @@ KeptModel read_model(const std::filesystem::path& file);
 KeptModel parse_model(const Buffer& bytes, const std::filesystem::path& file);
 
 // The model alone. Error::failed when the units do not fit.
-std::unique_ptr<Model> make_model(ModelKind kind, const std::vector<Eigen::Index>& units, Activation activation);
+std::unique_ptr<Model> make_model(ModelKind kind, const std::vector<Eigen::Index>& units, Activation activation,
+                                  const kernels::MakeQueue& make_queue = {});
 // The same model, whose training starts from these parameters. Error::failed when their number does not fit.
 std::unique_ptr<Model> starting_from(std::unique_ptr<Model> model, Eigen::VectorXf parameters);
 

@@ -19,6 +19,7 @@ class LinearModel final : public Model {
 
   Eigen::Index size() const override { return (inputs_ + 1) * width_; }
   Eigen::Index width() const override { return width_; }
+  Eigen::Index inputs() const { return inputs_; }
   // Zeros: the loss is convex.
   Eigen::VectorXf initialize(std::uint64_t seed) const override;
   Array<std::uint64_t> rows(const Dataset& batch) const override;

@@ -117,12 +117,12 @@ void MlpLayers::factorize(const VectorXf& parameters, const MatrixXf& inputs, co
 }
 
 VectorXf Mlp::initialize(std::uint64_t seed) const {
-  const std::vector<MlpLayers::Layer>& layers = layers_.layers_;
+  const std::span<const MlpLayers::Layer> layers = layers_.layers();
   VectorXf out = VectorXf::Zero(size());
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const MlpLayers::Layer& layer = layers[i];
     Random random(seed, "mlp", i);
-    const bool relu = layers_.activation_ == Activation::relu && i + 1 < layers.size();
+    const bool relu = layers_.activation() == Activation::relu && i + 1 < layers.size();
     const double variance = (relu ? 2.0 : 1.0) / static_cast<double>(layer.inputs);
     for (Index k = layer.weights; k < layer.biases; ++k) {
       out(k) = static_cast<float>(std::sqrt(variance) * random.normal());

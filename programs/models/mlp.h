@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include <Eigen/Core>
@@ -22,6 +23,13 @@ enum class Activation : std::uint8_t { relu, tanh };
 // from the input, the weights (outputs × inputs, column by column), then the biases. Immutable.
 class MlpLayers {
  public:
+  struct Layer {
+    Eigen::Index inputs;
+    Eigen::Index outputs;
+    Eigen::Index weights;  // where they begin in the parameters
+    Eigen::Index biases;
+  };
+
   // `units` has the number of inputs, then the number of outputs of each layer. `first` and `last` are whether the
   // perceptron's first and last layer are among these. Error::failed unless there are two or more counts, each of 1 or
   // more.
@@ -29,6 +37,11 @@ class MlpLayers {
 
   Eigen::Index size() const { return size_; }  // number of parameters
   Eigen::Index inputs() const { return layers_.front().inputs; }
+  std::span<const Layer> layers() const { return layers_; }
+  Activation activation() const { return activation_; }
+
+  // Error::failed when a size does not fit.
+  void check(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs) const;
 
   // The outputs of every layer, after its activation, for inputs × examples. Error::failed when a size does not fit.
   std::vector<Eigen::MatrixXf> forward(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs) const;
@@ -45,17 +58,8 @@ class MlpLayers {
                  const std::vector<Eigen::MatrixXf>& outputs, Eigen::MatrixXf delta, Eigen::VectorXf& factors) const;
 
  private:
-  struct Layer {
-    Eigen::Index inputs;
-    Eigen::Index outputs;
-    Eigen::Index weights;  // where they begin in the parameters
-    Eigen::Index biases;
-  };
-  friend class Mlp;
-
   using Visit = std::function<void(std::size_t layer, const Eigen::MatrixXf& errors, const Eigen::MatrixXf& inputs)>;
 
-  void check(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs) const;
   Eigen::MatrixXf walk_back(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs,
                             const std::vector<Eigen::MatrixXf>& outputs, Eigen::MatrixXf delta,
                             const Visit& visit) const;
@@ -75,6 +79,7 @@ class Mlp final : public Model {
       : layers_(units, activation) {}
 
   Eigen::Index size() const override { return layers_.size(); }
+  const MlpLayers& layers() const { return layers_; }
 
   // Biases are 0. Weights are normal with variance 2 / inputs where relu follows (He et al., ICCV 2015, equation 10),
   // else 1 / inputs (LeCun et al., "Efficient BackProp", 1998, equation 16).

@@ -9,21 +9,24 @@
 
 namespace lp {
 
-// Plain loops in double: it is little work, and an example's loss must not depend on its position in the batch.
-double softmax_cross_entropy(Eigen::MatrixXf& scores, const Eigen::VectorXi& labels) {
-  if (scores.cols() != labels.size()) {
-    throw Error(ErrorKind::failed, "scores of " + std::to_string(scores.cols()) + " examples with " +
+void check_labels(const Eigen::VectorXi& labels, Eigen::Index examples, Eigen::Index classes) {
+  if (examples != labels.size()) {
+    throw Error(ErrorKind::failed, "scores of " + std::to_string(examples) + " examples with " +
                                        std::to_string(labels.size()) + " labels");
   }
-  const Eigen::Index classes = scores.rows();
+  for (Eigen::Index example = 0; example < examples; ++example) {
+    const int label = labels(example);
+    if (label >= 0 && label < classes) continue;
+    throw Error(ErrorKind::failed, "example " + std::to_string(example) + " has label " + std::to_string(label) +
+                                       ", but the model has " + std::to_string(classes) + " classes");
+  }
+}
+
+double softmax_cross_entropy(Eigen::MatrixXf& scores, const Eigen::VectorXi& labels) {
+  check_labels(labels, scores.cols(), scores.rows());
   double loss = 0;
   for (Eigen::Index example = 0; example < scores.cols(); ++example) {
-    const int label = labels(example);
-    if (label < 0 || label >= classes) {
-      throw Error(ErrorKind::failed, "example " + std::to_string(example) + " has label " + std::to_string(label) +
-                                         ", but the model has " + std::to_string(classes) + " classes");
-    }
-    loss += kernels::cross_entropy(&scores(0, example), classes, label);
+    loss += kernels::cross_entropy(&scores(0, example), scores.rows(), labels(example));
   }
   return loss;
 }

@@ -46,8 +46,11 @@ class Model {
   virtual double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const = 0;
 };
 
+// Error::failed when a label is not one of the classes, or not every example has one.
+void check_labels(const Eigen::VectorXi& labels, Eigen::Index examples, Eigen::Index classes);
+
 // The cross-entropy of softmax(scores), summed over the examples, in natural units. Replaces the scores by its
-// derivative with respect to them. Error::failed when a label is not one of the scores' rows.
+// derivative with respect to them. Error::failed as check_labels, whose classes are the scores' rows.
 double softmax_cross_entropy(Eigen::MatrixXf& scores, const Eigen::VectorXi& labels);
 
 // A hash of the parameters' bits as 16 hexadecimal digits, the same in every run and build: FNV-1a over their bytes,

@@ -7,6 +7,7 @@
 
 #include "lp/base/error.h"
 #include "lp/config/bind.h"
+#include "lp/gpu/toolkit.h"
 #include "programs/models/serial.h"
 #include "programs/schemes.h"
 #include "programs/training/evaluation.h"
@@ -86,6 +87,18 @@ TEST(Schemes, RefuseAFlagWhoseOtherFlagIsMissing) {
   EXPECT_EQ(refusal({.scheme = "topology", .servers = 3, .worker_groups = 4, .shared_memory = true}),
             "--servers has no effect with --shared-memory: no server holds the parameters");
   EXPECT_EQ(refusal({.scheme = "topology", .worker_groups = 4, .shared_memory = true}), "");
+}
+
+TEST(Schemes, RefuseADeviceThatTheyCannotUse) {
+  EXPECT_EQ(refusal({.device = "tpu"}), "--device=tpu: give cpu, cuda or auto");
+  EXPECT_EQ(refusal({.device = "auto"}), "");
+  if (gpu::toolkit() == 0) {
+    EXPECT_EQ(refusal({.device = "cuda"}), "--device=cuda: " + gpu::obstacle_here());
+    return;
+  }
+  EXPECT_EQ(refusal({.device = "cuda"}), "");
+  EXPECT_EQ(refusal({.scheme = "pipeline", .device = "cuda"}),
+            "the scheme pipeline computes its layers on the host: leave out --device=cuda");
 }
 
 TEST(Rules, LearnTheDigitsWithTheirOwnRates) {

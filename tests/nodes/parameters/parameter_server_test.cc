@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lp/checkpoint/cut.h"
+#include "lp/gpu/toolkit.h"
 #include "lp/lp.h"
 #include "tests/lp/program/local_run.h"
 
@@ -265,6 +266,20 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
   EXPECT_NE(refused(three, 1).find("seed 0"), std::string::npos);
   EXPECT_EQ(refused(three, 0), "");
   std::filesystem::remove_all(directory);
+}
+
+TEST_P(ParameterServerTest, OnADeviceItNeedsAGpuAndFailsWithTheReason) {
+  const std::string obstacle = gpu::obstacle_here();
+  if (obstacle.empty()) return;  // with a GPU, tests of the label gpu use it
+  Program program("server");
+  ParameterServerOptions options = kThree;
+  options.on_device = true;
+  program.add<ParameterServer>({.name = "server"}, context, one_tensor(kRows), options, kNobody);
+  LocalRun run(program, runtime(), LocalRun::kNothingHere);
+  run.start_one("server", 1);
+  const auto failed = run.failed();
+  ASSERT_EQ(failed.count("server"), 1U);
+  EXPECT_NE(failed.at("server").text().find(obstacle), std::string::npos) << failed.at("server").text();
 }
 
 // An update of softsync takes several gradients, so that the last update has a lower number than the last step.

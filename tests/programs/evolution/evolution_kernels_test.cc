@@ -5,7 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "lp/base/error.h"
 #include "lp/kernels/evolution.h"
+#include "lp/kernels/queue.h"
 #include "lp/kernels/update.h"
 #include "programs/evolution/evolution_strategy.h"
 #include "programs/evolution/noise.h"
@@ -123,6 +125,62 @@ TEST(EvolutionKernels, GenerationsHaveTheBitsOfTheSearch) {
       expect_generations(TableNumbers{table.data()}, *table_noise(kSearchSeed, table), size, grid);
     }
   }
+}
+
+// A search and its sampler on queues, beside those of the host.
+void expect_equal_searches(const Noise& noise, std::size_t size, Grid grid) {
+  const EvolutionStrategyOptions options{.pairs = 4, .weight_decay = 0.01F, .shrink = 0.9F};
+  const SearchMethod host_method = evolution_strategy(options);
+  const SearchMethod queue_method = evolution_strategy(options, [grid] { return kernels::host_queue(grid); });
+  const Eigen::VectorXf start = Eigen::VectorXf::LinSpaced(static_cast<Eigen::Index>(size), -1, 1);
+  const auto host = host_method.search(start, noise);
+  const auto on_queue = queue_method.search(start, noise);
+  const auto host_sampler = host_method.sampler(noise);
+  const auto queue_sampler = queue_method.sampler(noise);
+  EXPECT_EQ(queue_sampler->points(), host_sampler->points());
+  for (std::uint64_t generation = 0; generation < 4; ++generation) {
+    host_sampler->set(host->distribution());
+    queue_sampler->set(on_queue->distribution());
+    std::vector<Trial> trials(options.pairs);
+    for (std::uint64_t i = 0; i < trials.size(); ++i) {
+      trials[i].index = noise.index(generation * options.pairs + i, size);
+      for (const std::size_t number : {0U, 1U}) {
+        std::vector<float> expected(size);
+        std::vector<float> got(size);
+        host_sampler->point(trials[i].index, number, expected);
+        queue_sampler->point(trials[i].index, number, got);
+        ASSERT_EQ(got, expected) << size << " in " << generation;
+        trials[i].values.push_back(static_cast<double>(expected[0]));
+      }
+    }
+    const MetricValues expected = host->tell(trials);
+    const MetricValues got = on_queue->tell(trials);
+    EXPECT_EQ(got, expected);
+    Checkpoint of_host;
+    Checkpoint of_queue;
+    host->save(of_host);
+    on_queue->save(of_queue);
+    host->load(of_queue);  // each goes on from the state of the other
+    on_queue->load(of_host);
+  }
+}
+
+TEST(EvolutionKernels, SearchesOnQueuesHaveTheBitsOfTheHost) {
+  const Array<float> table = noise_table(kSearchSeed, 5000);
+  for (const Grid grid : test::kGrids) {
+    for (const std::size_t size : {1U, 64U, 1003U}) {
+      expect_equal_searches(*counter_noise(kSearchSeed), size, grid);
+      expect_equal_searches(*table_noise(kSearchSeed, table), size, grid);
+    }
+  }
+}
+
+TEST(EvolutionKernels, ASearchOnAQueueRefusesTheStateOfAnotherSize) {
+  const auto noise = counter_noise(kSearchSeed);
+  const SearchMethod method = evolution_strategy({}, [] { return kernels::host_queue(); });
+  Checkpoint saved;
+  method.search(Eigen::VectorXf::Zero(3), *noise)->save(saved);
+  EXPECT_THROW(method.search(Eigen::VectorXf::Zero(4), *noise)->load(saved), Error);
 }
 
 }  // namespace

@@ -1,0 +1,12 @@
+#pragma once
+// The part of device_queue.h that needs a CUDA toolkit. A function; any thread.
+
+#include <memory>
+
+#include "lp/kernels/queue.h"
+
+namespace lp::kernels {
+
+std::unique_ptr<Queue> cuda_queue(int device);
+
+}  // namespace lp::kernels

@@ -1,0 +1,131 @@
+#include <cstddef>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nodes/parameters/shard_values.h"
+
+namespace lp {
+namespace {
+
+using kernels::GradientSum;
+using kernels::Room;
+
+// The same sum for the values from `at` on.
+GradientSum from(GradientSum sum, std::size_t at) {
+  for (std::uint32_t k = 0; k < sum.count; ++k) sum.terms[k].values += at;
+  if (sum.before != nullptr) sum.before += at;
+  return sum;
+}
+
+class QueueValues final : public ShardValues {
+ public:
+  QueueValues(kernels::Queue& queue, Array<float> values, const OptimizerRule& rule)
+      : queue_(queue),
+        rule_(rule),
+        values_(queue, values.span()),
+        first_(queue, has_first(rule) ? values.size() : 0),
+        second_(queue, has_second(rule) ? values.size() : 0),
+        on_host_(std::move(values)) {}
+
+  std::size_t size() const override { return values_.size(); }
+
+  void grow(std::size_t size) override {
+    on_host_.reset();
+    const auto enlarge = [&](Room<float>& room) {
+      Room<float> larger(queue_, size);
+      queue_.copy(larger.data(), room.data(), room.size() * sizeof(float));
+      room = std::move(larger);
+    };
+    enlarge(values_);
+    if (has_first(rule_)) enlarge(first_);
+    if (has_second(rule_)) enlarge(second_);
+  }
+
+  void update(std::span<const WaitingGradient> gradients, std::size_t width, std::uint64_t examples) override {
+    GradientSum sum = sum_of(gradients);
+    sum.divisor = static_cast<float>(examples);
+    on_host_.reset();
+    ++steps_;
+    with_step(rule_, steps_, [&](const auto& step) {
+      using Step = std::remove_cvref_t<decltype(step)>;
+      for (const SlotRun& run : gradients.front().runs) {
+        const std::size_t to = std::size_t{run.slot} * width;
+        queue_.run(kernels::Update<Step>{.step = step,
+                                         .sum = from(sum, std::size_t{run.at} * width),
+                                         .parameters = values_.data() + to,
+                                         .first = Step::kFirst ? first_.data() + to : nullptr,
+                                         .second = Step::kSecond ? second_.data() + to : nullptr,
+                                         .size = std::size_t{run.count} * width});
+      }
+    });
+  }
+
+  const Array<float>& values() const override {
+    if (!on_host_) on_host_ = Array<float>::copy_of(read(values_));
+    return *on_host_;
+  }
+
+  Optimizer optimizer() const override {
+    return {.rule = rule_, .steps = steps_, .first = read(first_), .second = read(second_)};
+  }
+  void restore(Array<float> values, Optimizer optimizer) override {
+    values_ = Room<float>(queue_, values.span());
+    on_host_ = std::move(values);
+    rule_ = optimizer.rule;
+    steps_ = optimizer.steps;
+    // Before the first step, a saved optimizer has no state.
+    first_ = Room<float>(queue_, has_first(rule_) ? values_.size() : 0);
+    second_ = Room<float>(queue_, has_second(rule_) ? values_.size() : 0);
+    optimizer.first.resize(first_.size());
+    optimizer.second.resize(second_.size());
+    first_.write(optimizer.first);
+    second_.write(optimizer.second);
+  }
+
+ private:
+  std::vector<float> read(const Room<float>& room) const {
+    std::vector<float> out(room.size());
+    room.read(out);
+    queue_.wait();
+    return out;
+  }
+
+  // Brings the gradients into the queue's memory, and returns their sum. More terms than one kernel takes are summed
+  // before.
+  GradientSum sum_of(std::span<const WaitingGradient> gradients) {
+    const std::size_t size = gradients.front().values.size();
+    while (gradients_.size() < gradients.size()) gradients_.emplace_back();
+    GradientSum sum;
+    for (std::size_t k = 0; k < gradients.size(); ++k) {
+      if (gradients_[k].size() < size) gradients_[k] = Room<float>(queue_, size);
+      gradients_[k].write(gradients[k].values);
+      if (sum.count == GradientSum::kMost) {
+        if (sum_.size() < size) sum_ = Room<float>(queue_, size);
+        queue_.run(kernels::SumGradients{.sum = sum, .to = sum_.data(), .size = size});
+        sum = GradientSum{.before = sum_.data()};
+      }
+      sum.terms[sum.count++] = {.values = gradients_[k].data(), .weight = gradients[k].weight};
+    }
+    return sum;
+  }
+
+  kernels::Queue& queue_;
+  OptimizerRule rule_;
+  std::uint64_t steps_ = 0;
+  Room<float> values_;
+  Room<float> first_;
+  Room<float> second_;
+  std::vector<Room<float>> gradients_{};
+  Room<float> sum_{};
+  mutable std::optional<Array<float>> on_host_;  // the values, once they have been read
+};
+
+}  // namespace
+
+std::unique_ptr<ShardValues> queue_values(kernels::Queue& queue, Array<float> values, const OptimizerRule& rule) {
+  return std::make_unique<QueueValues>(queue, std::move(values), rule);
+}
+
+}  // namespace lp
