@@ -64,6 +64,11 @@ void write_node_rate(JsonWriter& json, const NodeRate& node) {
     json.member("cpu", rounded(node.cpu));
     json.member("memory", node.memory);
   }
+  if (!node.gpus.empty()) {
+    json.member("gpus", node.gpus.size());
+    json.member("gpu_busy", node.gpu_busy);
+    json.member("gpu_memory", node.gpu_memory);
+  }
   member_unless(json, "in", rounded(node.in.calls));
   member_unless(json, "out", rounded(node.out.calls));
   member_unless(json, "errors", rounded(node.in.errors));

@@ -160,6 +160,10 @@ class RunPage {
     const lines = [`${this.nodes[node]}: ${status.state || 'not started'}`];
     if (status.busy) lines.push(`takes no calls: ${status.busy}`);
     if (rate.cpu !== undefined) lines.push(`${percent_text(rate.cpu)} % cpu, ${bytes_text(rate.memory)}B`);
+    if (rate.gpus) {
+      const busy = rate.gpu_busy === null ? '' : `${percent_text(rate.gpu_busy)} % busy, `;
+      lines.push(`${rate.gpus} GPU${rate.gpus > 1 ? 's' : ''}, ${busy}${bytes_text(rate.gpu_memory)}B in use`);
+    }
     lines.push(
         `${short_number(rate.in || 0)} calls/s in, ${short_number(rate.out || 0)} out, ${rate.queue || 0} waiting`);
     if (rate.p50) lines.push(`half within ${latency_text(rate.p50)}, 99 % within ${latency_text(rate.p99)}`);
