@@ -11,4 +11,5 @@
 #include "lp/rpc/core/future.h"        // IWYU pragma: export
 #include "lp/rpc/core/published.h"     // IWYU pragma: export
 #include "lp/rpc/feed.h"               // IWYU pragma: export
+#include "lp/rpc/span.h"               // IWYU pragma: export
 #include "lp/rpc/stream.h"             // IWYU pragma: export

@@ -35,4 +35,12 @@ std::size_t valid_utf8_prefix(std::string_view text) {
   return at;
 }
 
+std::string_view cut_utf8(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  std::size_t end = most;
+  while (end > 0 && most - end < 3 && continues(end)) --end;
+  return text.substr(0, continues(end) ? most : end);  // where no character begins nearby, the text is no UTF-8
+}
+
 }  // namespace lp

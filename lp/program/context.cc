@@ -8,6 +8,7 @@
 
 #include "lp/base/hash.h"
 #include "lp/program/runtime_state.h"
+#include "lp/rpc/span.h"
 
 namespace lp {
 namespace {
@@ -43,7 +44,7 @@ class TurnRequest {
   Event done_;
 };
 
-constexpr std::string_view kExclusive = "exclusive";  // the name of the work, for inquiries
+constexpr std::string_view kExclusive = "exclusive";  // the name of the work, for inquiries and traces
 
 class TurnTask final : public rpc::Task {
  public:
@@ -51,7 +52,7 @@ class TurnTask final : public rpc::Task {
       : Task(rpc::new_chain()), core_(core), request_(std::move(request)) {}
   void run() noexcept override {
     if (request_->claim()) {
-      rpc::CallContext call_context{.node = &core_, .chain = chain(), .holds_turn = true};
+      rpc::CallContext call_context{.node = &core_, .chain = chain(), .span = asked_in_.span(), .holds_turn = true};
       const rpc::CallContextScope scope(call_context);
       core_.turn().begin_work(kExclusive, Standing::kNobody, about_now());
       request_->run();
@@ -66,6 +67,7 @@ class TurnTask final : public rpc::Task {
  private:
   rpc::ServiceInstance& core_;
   std::shared_ptr<TurnRequest> request_;  // shared with the waiter, which may give up
+  const rpc::SpanOfCode asked_in_;
 };
 
 }  // namespace
@@ -106,7 +108,9 @@ void Context::take_turn(Function<void()> f) {
     return;
   }
   rpc::Turn& turn = state_.core.turn();
-  if (rpc::CallContext call_context{.node = &state_.core, .chain = rpc::new_chain(), .holds_turn = true};
+  const Span span(kExclusive);
+  if (rpc::CallContext call_context{
+          .node = &state_.core, .chain = rpc::new_chain(), .span = rpc::SpanOfCode().span(), .holds_turn = true};
       turn.try_take(call_context.chain)) {
     struct Release {
       rpc::Turn& turn;

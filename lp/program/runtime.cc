@@ -406,6 +406,8 @@ ProcessWaits Runtime::waits() const {
   return all;
 }
 
+SpanRecorder& Runtime::spans() const { return state_->process.spans(); }
+
 rpc::Membership* Runtime::membership(const std::string& group, int size) { return state_->membership(group, size); }
 
 Edge& Runtime::outside_edge(const std::string& node, const internal::Interface& service) {

@@ -18,6 +18,7 @@
 #include "lp/program/program.h"
 #include "lp/rpc/client.h"
 #include "lp/rpc/core/run_settings.h"
+#include "lp/rpc/observation/span_recorder.h"
 #include "lp/rpc/observation/waits.h"
 
 namespace lp {
@@ -59,6 +60,9 @@ class Runtime {
 
   // What the nodes of this process wait for now. Needs nobody's turn.
   ProcessWaits waits() const;
+
+  // Records the spans of this process, when asked to.
+  SpanRecorder& spans() const;
 
   // Takes news of nodes elsewhere. Calls go to the newest incarnation; messages that an older one still sends are
   // refused.

@@ -101,6 +101,7 @@ class StreamCall final : public Call, public StreamSink<T> {
         CallContext context{.node = &call_->node(),
                             .deadline = after(call_->timeout_),
                             .chain = call_->scope().chain,
+                            .span = call_->scope().span.id,
                             .holds_turn = true,
                             .path = &call_->scope().path};
         const CallContextScope scope(context);

@@ -14,7 +14,7 @@ namespace {
 
 using wire::text_of;
 constexpr std::uint16_t kMagic = 0x706c;
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 constexpr std::size_t kLargestTable = 1 << 20;  // largest size in bytes of a hello, a refusal or an error
 constexpr std::size_t kLongestText = 64 << 10;  // a longer text of an error is cut off
 
@@ -72,7 +72,8 @@ std::size_t reply_front() { return sizeof(fb::ReplyHead); }
 
 void write_call(Message& message, PacketKind kind, const CallHead& head, std::span<const std::uint32_t> path) {
   const fb::CallHead out(prefix(kind, message.arrays.size(), path.size()), head.call, head.method, head.remaining,
-                         head.sequence, head.chain, head.node, head.incarnation, head.caller, head.caller_incarnation);
+                         head.sequence, head.chain, head.span, head.node, head.incarnation, head.caller,
+                         head.caller_incarnation);
   const auto body = message.body.edit();
   std::memcpy(body.data(), &out, sizeof out);
   if (!path.empty()) std::memcpy(body.data() + sizeof out, path.data(), path.size_bytes());
@@ -162,6 +163,7 @@ std::size_t read_call(const Message& message, CallHead& head, std::span<std::uin
           .remaining = in.remaining(),
           .sequence = in.sequence(),
           .chain = in.chain(),
+          .span = in.span(),
           .node = in.node(),
           .incarnation = in.incarnation(),
           .caller = in.caller(),

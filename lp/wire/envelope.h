@@ -38,6 +38,7 @@ struct CallHead {
   std::int64_t remaining = 0;  // nanoseconds; the largest: no deadline
   std::uint64_t sequence = 0;
   std::uint64_t chain = 0;
+  std::uint64_t span = 0;  // 0: it is not recorded
   std::uint32_t node = 0;
   std::uint32_t incarnation = 0;
   std::uint32_t caller = 0;

@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "lp/wire": ["lp/base"],
     "lp/cuda": ["lp/base", "lp/wire", "lp/gpu"],
     "lp/rpc/link": ["lp/base", "lp/wire"],  # the common part of the core and the transports
-    "lp/rpc/observation": [],  # values: what is seen of calls and waits
+    "lp/rpc/observation": ["lp/base"],  # what is seen of calls and waits
     "lp/rpc/core": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/observation"],
     "lp/rpc/shm": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core"],
     "lp/rpc/tcp": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core"],

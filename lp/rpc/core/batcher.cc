@@ -25,12 +25,15 @@ class BatchTask final : public Task {
         continue;
       }
       context.deadline = std::max(context.deadline, call->scope().deadline);
+      const std::uint64_t span = call->note_begin();
+      if (context.span == 0) context.span = span;  // what the batch causes belongs to the first that is recorded
       wanted.push_back(call);
     }
     if (!wanted.empty()) {
       node_.turn().begin_work(method_.name, Standing::kNobody, about_now());
       const CallContextScope scope(context);
       method_.run_batch(node_, method_, wanted);
+      for (Call* call : wanted) call->note_return();
     }
     for (Call* call : calls_) {
       if (call != nullptr) call->release();

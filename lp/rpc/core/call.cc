@@ -26,6 +26,19 @@ Error late_after(const Error& error, Duration allowed, const std::string& why) {
   return Error(error.kind(), error.text() + ": the call was allowed " + duration_text(allowed) + why, error.origin());
 }
 
+// Records the span of a call at its caller, where it ends now.
+void record_call(Peer& peer, const CallScope& scope, const Caller& caller, std::string_view method,
+                 SpanRecord::Kind kind, bool failed) noexcept {
+  SpanRecord record = end_span(scope.span);
+  record.chain = scope.chain;
+  record.node = caller.node;
+  record.other = peer.id();
+  record.kind = kind;
+  record.failed = failed;
+  record.set_name(method);
+  peer.process().spans().record(record);
+}
+
 // What keeps the node, when it is here, from its calls.
 void add_obstacles_here(const Peer& peer, Standings& all) {
   if (const ServiceInstance* const node = peer.local(); node != nullptr) add_standings(*node, all);
@@ -69,10 +82,12 @@ Call::Call(const ResultOps& result, ServiceInstance& node, const Method& method,
       offset_(message.offset),
       reply_(std::move(message.reply)) {
   room = std::move(message.room);
+  note_arrival();
 }
 
 Call::~Call() {
   if (open_place_ != nullptr) node_->closed(*this);  // nobody will bring its result
+  record_handler();                                  // only now nobody changes the record any more
   drop_arguments();
 }
 
@@ -130,6 +145,7 @@ void Call::run_now() noexcept {
   CallContext context{.node = node_,
                       .deadline = scope_.deadline,
                       .chain = scope_.chain,
+                      .span = note_begin(),
                       .holds_turn = method_->traits.in_turn(),
                       .path = &scope_.path};
   {
@@ -137,11 +153,42 @@ void Call::run_now() noexcept {
     try {
       prepare();
       invoke();
+      note_return();
     } catch (...) {
+      note_return();
       settle(node_->failure(*method_, scope_, std::current_exception()));
     }
   }
   release();
+}
+
+void Call::note_arrival() noexcept {
+  if (!scope_.span || !node_->process().spans().on()) return;
+  record_handler();  // an earlier attempt has ended
+  handled_ = std::make_unique<SpanRecord>(SpanRecord{.id = scope_.span.id,
+                                                     .chain = scope_.chain,
+                                                     .arrived = now(),
+                                                     .node = node_->id(),
+                                                     .other = caller_.node,
+                                                     .kind = SpanRecord::Kind::handler});
+  handled_->set_name(method_->name);
+}
+
+// A handler that never began has no record.
+void Call::record_handler() noexcept {
+  if (handled_ != nullptr && handled_->begin != Time()) node_->process().spans().record(*handled_);
+}
+
+std::uint64_t Call::note_begin() noexcept {
+  if (handled_ != nullptr) {
+    handled_->begin = now();
+    handled_->thread = thread_id();
+  }
+  return scope_.span.id;
+}
+
+void Call::note_return() noexcept {
+  if (handled_ != nullptr && handled_->end == Time()) handled_->end = now();
 }
 
 bool Call::begin_once() { return !counts_once() || node_->once().begin(*this); }
@@ -163,6 +210,7 @@ void Call::invoke() {
   if (method_->defers) {
     Slot<Ref<StateBase>> future;
     method_->invoke(node_->object(), arguments, &future);
+    note_return();  // before other threads may end the call
     if (!future.get()) {
       throw Error(ErrorKind::failed,
                   "the handler returned an lp::Future that is not valid: return that of a Promise or of a call, or "
@@ -171,6 +219,7 @@ void Call::invoke() {
     follow(future.get());
   } else {
     method_->invoke(node_->object(), arguments, slot_address());
+    note_return();
     done();
   }
 }
@@ -279,6 +328,18 @@ void Call::watch_deadline() {
   if (!came_as_bytes()) timer_.watch(peer_->process(), *this, scope_.deadline);
 }
 
+void Call::count() noexcept {
+  counted_.end(failed(), answerer());
+  if (!scope_.span) return;
+  if (handled_ != nullptr) {
+    handled_->replied = now();
+    handled_->failed = failed();
+  }
+  if (!came_as_bytes()) {
+    record_call(*peer_, scope_, caller_, info_->name, SpanRecord::Kind::call, failed());
+  }
+}
+
 void Call::completed() noexcept {
   if (!came_as_bytes()) {
     timer_.cancel(peer_->process());
@@ -295,6 +356,13 @@ void Call::completed() noexcept {
       send_error(reply_, node_->failure(*method_, scope_, std::current_exception()));
     }
   }
+}
+
+void Pending::count() noexcept {
+  const bool fails = failed() && !one_way_;
+  counted.end(fails, one_way_ ? 0 : incarnation);
+  if (!recorded_) return;
+  record_call(peer_, scope_, caller_, info_.name, one_way_ ? SpanRecord::Kind::sent : SpanRecord::Kind::call, fails);
 }
 
 Room::~Room() {
@@ -382,6 +450,7 @@ CallScope scope_of_context(const CallContext& context) {
   CallScope scope;
   scope.deadline = context.deadline;
   scope.chain = context.chain != 0 ? context.chain : new_chain();
+  scope.span.id = context.span;
   scope.path = callers_of(context);
   return scope;
 }

@@ -128,6 +128,7 @@ class Call : public StateBase, public Task {
     node_ = &node;
     method_ = &method;
     arrived_.store(true);
+    note_arrival();
   }
 
   void run() noexcept final;
@@ -146,6 +147,9 @@ class Call : public StateBase, public Task {
   bool keeps_arguments() const {
     return !came_as_bytes() && (info_->traits.idempotent || info_->traits.once) && ops().copy != nullptr;
   }
+  // Return the number of the call's span, for code that it causes, and note that its handler begins and has returned.
+  std::uint64_t note_begin() noexcept;
+  void note_return() noexcept;
   // Completes the call with the result in the slot.
   void done() noexcept;
   // Ends a call whose handler failed.
@@ -165,10 +169,12 @@ class Call : public StateBase, public Task {
   void add_obstacles(Standings& all) const override;
   bool may_have_run() const noexcept override { return ran_ || arrived_.load(); }
   void watch_deadline() override;
-  void count() noexcept override { counted_.end(failed(), answerer()); }
+  void count() noexcept override;
   void completed() noexcept override;
 
  private:
+  void note_arrival() noexcept;
+  void record_handler() noexcept;
   const ArgumentsOps& ops() const { return *(came_as_bytes() ? method_ : info_)->arguments; }
   bool came_as_bytes() const { return peer_ == nullptr; }
   std::uint32_t answerer() const noexcept;
@@ -198,6 +204,8 @@ class Call : public StateBase, public Task {
   ReplyTo reply_;
   bool lost_ = false;   // the node ended first
   bool began_ = false;  // the handler has begun
+  // If its span is recorded and it has arrived: the record of its handler, until the call is destroyed.
+  std::unique_ptr<SpanRecord> handled_;
   // In the list of its node, if its handler has returned and its result is still to come:
   friend class ServiceInstance;
   Call* next_open_ = nullptr;
@@ -215,12 +223,15 @@ class Pending : public StateBase {
         caller_(outgoing.caller),
         one_way_(one_way),
         ran_(outgoing.may_have_run),
+        recorded_(static_cast<bool>(outgoing.scope.span)),
         scope_(outgoing.scope) {}
 
   virtual void on_value(const Message& reply, std::size_t offset) noexcept;
   virtual void on_item(const Message&, std::size_t) noexcept {}  // an item of a stream
   virtual void on_served(StateBase& served) noexcept;            // this process serves the call
   void on_error(const Error& error) noexcept { fail(ran_ ? with_may_have_run(error) : error); }
+  // Ends a call without a reply, which is on its way.
+  void end_one_way() noexcept { fail(Error(ErrorKind::stopped, "it was sent one way")); }
   // Notes that an attempt was lost in the middle.
   void ran() noexcept { ran_ = true; }
 
@@ -266,7 +277,7 @@ class Pending : public StateBase {
   void add_obstacles(Standings& all) const override;
   bool may_have_run() const noexcept override { return ran_ || sent.load(); }
   void watch_deadline() override;
-  void count() noexcept override { counted.end(failed() && !one_way_, one_way_ ? 0 : incarnation); }
+  void count() noexcept override;
   void completed() noexcept override;
   void cancelled() noexcept override;
 
@@ -280,6 +291,7 @@ class Pending : public StateBase {
   Caller caller_;
   bool one_way_;
   std::atomic<bool> ran_;  // an earlier attempt may have run
+  const bool recorded_;    // its span is
   CallScope scope_;
   std::atomic<bool> waits_here_ = false;  // the call has `leaving`
 

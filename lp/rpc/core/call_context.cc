@@ -40,6 +40,10 @@ std::uint64_t new_chain() noexcept {
   return next += 2;
 }
 
+SpanRecord end_span(const BegunSpan& span) noexcept {
+  return {.id = span.id, .parent = span.parent, .begin = span.begin, .end = now(), .thread = span.thread};
+}
+
 CallPath callers_of(const CallContext& context) {
   if (context.caller != nullptr) return path_through(*context.caller);
   return context.path != nullptr ? *context.path : CallPath();

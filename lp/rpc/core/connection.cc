@@ -155,7 +155,7 @@ void Connection::add(Pending& call) {
 
 void Connection::end_one_way(const std::vector<Pending*>& sent) {
   for (Pending* call : sent) {
-    call->fail(Error(ErrorKind::stopped, "it was sent one way"));
+    call->end_one_way();
     call->release();
   }
 }
@@ -168,6 +168,7 @@ void Connection::transmit(Pending& call, bool granted) {
                 .remaining = to_remaining(call.scope().deadline),
                 .sequence = call.caller().sequence,
                 .chain = call.scope().chain,
+                .span = call.scope().span.id,
                 .node = call.peer().id(),
                 .incarnation = call.incarnation,
                 .caller = call.caller().node,

@@ -132,6 +132,7 @@ Runnable Connection::on_call(Message message, bool one_way) {
   }
   scope.deadline = from_remaining(head.remaining);
   scope.chain = head.chain;
+  scope.span.id = head.span;
   if (head.node >= process_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
   if (head.caller != Caller::kOutside && head.caller >= process_.size()) {
     throw Error(ErrorKind::failed, "malformed message: its caller does not exist");

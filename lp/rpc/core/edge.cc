@@ -55,6 +55,8 @@ class DirectCall {
   // time that is left.
   bool invoke(void* arguments, void* slot);
   std::uint32_t callee() const { return node_->incarnation(); }
+  // Ends its span.
+  void end(bool failed) const noexcept;
   Duration left() const { return std::max(until(context_.deadline), CallOptions::kNoTime); }
   // Throws `deadline` when the call took too long.
   void check_deadline() const;
@@ -65,6 +67,7 @@ class DirectCall {
   Duration allowed_{};
   CallContext context_{};
   CallContext* caller_ = nullptr;
+  BegunSpan span_{};
 };
 
 DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept
@@ -100,6 +103,8 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
     }
   }
   method_ = method;
+  span_ = begin_span(caller_, node_->process().spans());
+  context_.span = span_.id;
   if (context_.holds_turn) {
     node_->turn().begin_work(method->name, caller_ != nullptr ? caller_->node->id() : Standing::kNobody, begin);
   }
@@ -143,6 +148,18 @@ bool DirectCall::invoke(void* arguments, void* slot) {
   }
 }
 
+void DirectCall::end(bool failed) const noexcept {
+  if (!span_) return;
+  SpanRecord record = end_span(span_);
+  record.chain = context_.chain;
+  record.node = caller_ == nullptr ? Caller::kOutside : caller_->node->id();
+  record.other = node_->id();
+  record.kind = SpanRecord::Kind::direct;
+  record.failed = failed;
+  record.set_name(method_->name);
+  node_->process().spans().record(record);
+}
+
 void DirectCall::check_deadline() const {
   if (!passed(context_.deadline)) return;
   throw Error(ErrorKind::deadline,
@@ -154,9 +171,12 @@ void DirectCall::check_deadline() const {
 }  // namespace
 
 Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options) {
+  const CallContext* const context = current_call_context();
+  CallScope scope = scope_for_call(context, edge.process().timeout(options.timeout, info));
+  scope.span = begin_span(context, edge.process().spans());
   return {.peer = edge.peer(),
           .info = info,
-          .scope = scope_for_call(current_call_context(), edge.process().timeout(options.timeout, info)),
+          .scope = scope,
           .caller = edge.caller(info, options.number),
           .counters = &edge.counters().of(info),
           .may_have_run = options.may_have_run};
@@ -309,9 +329,11 @@ bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, voi
     done = direct.invoke(arguments, slot);
   } catch (...) {
     counted.end(/*failed=*/true, /*callee=*/0);
+    direct.end(/*failed=*/true);
     throw;
   }
   counted.end(/*failed=*/!done, direct.callee());
+  direct.end(/*failed=*/!done);
   if (done) {
     direct.check_deadline();
   } else {

@@ -24,6 +24,7 @@ class ContinuationTask final : public Task {
       CallContext context{.node = continuation_->node_,
                           .deadline = continuation_->scope_.deadline,
                           .chain = continuation_->scope_.chain,
+                          .span = continuation_->scope_.span.id,
                           .holds_turn = true,
                           .path = &continuation_->scope_.path};
       const CallContextScope scope(context);

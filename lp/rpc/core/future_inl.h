@@ -80,9 +80,14 @@ class CoroutinePromiseBase {
   std::suspend_never initial_suspend() noexcept { return {}; }
   std::suspend_never final_suspend() noexcept { return {}; }
   void unhandled_exception() { promise_.set_exception(std::current_exception()); }
+  // The code that began the coroutine goes on in its own span.
+  void suspend() noexcept { begun_in_.restore(); }
 
  protected:
   Promise<T> promise_;
+
+ private:
+  const SpanOfCode begun_in_;
 };
 
 template <class T>
@@ -102,10 +107,13 @@ class Awaiter {
  public:
   explicit Awaiter(Future<T>& future) : future_(future) {}
   bool await_ready() const noexcept { return future_.ready(); }
-  void await_suspend(std::coroutine_handle<> handle) {
+  template <class P>
+  void await_suspend(std::coroutine_handle<P> handle) {
     // Another thread may resume, and end, the coroutine before on_ready returns. The state must outlive that.
     const Ref<StateBase> state = future_.state();
-    state->on_ready(std::make_unique<Resumption>(handle));
+    auto resumption = std::make_unique<Resumption>(handle);
+    if constexpr (requires(P & promise) { promise.suspend(); }) handle.promise().suspend();
+    state->on_ready(std::move(resumption));
   }
   T await_resume() { return future_.get(); }
 

@@ -16,6 +16,7 @@
 #include "lp/rpc/core/network.h"
 #include "lp/rpc/core/peer.h"
 #include "lp/rpc/core/run_settings.h"
+#include "lp/rpc/observation/span_recorder.h"
 
 namespace lp::rpc {
 
@@ -55,6 +56,8 @@ class LocalProcess {
   void count_refusal() { refused_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t refused() const { return refused_.load(); }
 
+  SpanRecorder& spans() { return spans_; }
+
   // Notes that incarnations of this node that are older than this one may not call any more. Returns false when the
   // same was noted of this one.
   bool admit(NodeId caller, std::uint32_t incarnation) noexcept;
@@ -88,6 +91,7 @@ class LocalProcess {
   std::deque<std::atomic<std::uint32_t>> callers_;  // the newest incarnation of each node that has called
   std::atomic<std::uint64_t> refused_ = 0;
   std::atomic<bool> run_ends_ = false;
+  SpanRecorder spans_;
   Pool pool_{"pool"};
   std::unique_ptr<Network> network_;
   Timers timers_;

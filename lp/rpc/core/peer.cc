@@ -203,7 +203,9 @@ void Peer::accept_bytes_at(ServiceInstance& core, Pending& call) noexcept {
   if (call.claimed()) return;  // its caller has given up
   call.incarnation = core.incarnation();
   call.counted.sent(call.message.size());
-  if (!call.one_way()) {
+  if (call.one_way()) {
+    call.end_one_way();
+  } else {
     message.reply.pending = held;
   }
   if (const Runnable handler = core.accept(*method, std::move(message))) handler.run_in(process_.pool());
