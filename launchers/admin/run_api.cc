@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "launchers/observation/waits_of_run.h"
+#include "launchers/os/clock_name.h"
 #include "launchers/os/stacks.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
@@ -22,9 +23,11 @@ namespace lp::launch {
 namespace {
 
 constexpr std::size_t kLongestPart = std::size_t{1} << 17;  // bytes of a file in one answer
-constexpr auto kMeasureTimeout = std::chrono::seconds(1);   // for processes to report what they use
+constexpr std::size_t kSpansAtOnce = 40000;                 // in the answers of all processes together
+constexpr std::size_t kLeastSpans = 50;
+constexpr auto kMeasureTimeout = std::chrono::seconds(1);  // for processes to report what they use
 
-enum class Ask : std::uint8_t { status, follow, measure, stop, restart, file, waits, stack };
+enum class Ask : std::uint8_t { status, follow, measure, stop, restart, file, waits, stack, spans };
 
 struct Request {
   Ask ask = Ask::status;
@@ -34,6 +37,8 @@ struct Request {
   std::string node{};
   std::string name{};
   std::uint64_t from = 0;
+  double share = 1;
+  bool bounded = false;
 };
 
 std::string answer(std::string_view name, std::string_view text) {
@@ -65,6 +70,10 @@ RunApi::RunApi(const std::filesystem::path& directory, const SupervisionGraph& g
 void RunApi::forget(Client client) {
   followers_.erase(client);
   for (auto& [subject, question] : questions_) question.clients.erase(client);
+  if (recording_ != client) return;
+  recording_.reset();
+  spans_.clear();
+  coordinator_.record_spans({.ends = true});
 }
 
 void RunApi::publish(std::string_view status) {
@@ -90,6 +99,7 @@ void RunApi::handle(Client client, std::string_view line) {
       case Ask::status: return server_.send(client, to_json(status_()));
       case Ask::measure: return ask(client, Inquiry::use);
       case Ask::waits: return ask(client, Inquiry::waits);
+      case Ask::spans: return record_spans(client, {.share = request.share, .bounded = request.bounded});
       case Ask::stack:
         if (request.node.empty()) throw Error(ErrorKind::failed, "a request for stacks names a node");
         return ask(client, Inquiry::stacks, request.node);
@@ -128,16 +138,31 @@ std::string RunApi::stop(const std::string& reason, const std::string& given_by,
          coordinator_.result().reason;
 }
 
+void RunApi::record_spans(Client client, const Sampling& sampling) {
+  if (!(sampling.share >= 0 && sampling.share <= 1)) throw Error(ErrorKind::failed, "a share is between 0 and 1");
+  if (recording_.value_or(client) != client) {
+    throw Error(ErrorKind::failed, "the spans of this run are being recorded already: wait until that has ended");
+  }
+  recording_ = client;
+  const std::size_t processes = std::max<std::size_t>(graph_.processes.size(), 1);
+  order_ = {.sampling = sampling, .most = std::clamp(kSpansAtOnce / processes, kLeastSpans, kMostSpans)};
+  ask(client, Inquiry::spans);
+}
+
+std::vector<std::size_t> RunApi::send_question(Inquiry what, const std::string& node) {
+  if (what == Inquiry::spans) {
+    order_.sent = now();
+    return coordinator_.record_spans(order_);
+  }
+  return node.empty() ? coordinator_.measure(what) : std::vector{coordinator_.measure(what, node)};
+}
+
 void RunApi::ask(Client client, Inquiry what, const std::string& node) {
   Question& question = questions_[{what, node}];
   question.clients.insert(client);
   if (question.clients.size() > 1) return;
   try {
-    if (node.empty()) {
-      for (const std::size_t process : coordinator_.measure(what)) question.parts[process];
-    } else {
-      question.parts[coordinator_.measure(what, node)];
-    }
+    for (const std::size_t process : send_question(what, node)) question.parts[process];
   } catch (const Error&) {
     questions_.erase({what, node});
     throw;
@@ -147,6 +172,7 @@ void RunApi::ask(Client client, Inquiry what, const std::string& node) {
 }
 
 void RunApi::on_measured(std::size_t process, const Measurement& part) {
+  if (part.spans.has_value() && recording_.has_value()) spans_.push_back({process, now(), *part.spans});
   for (auto& [subject, question] : questions_) {
     const bool being_asked = question.until == kNever && subject.second.empty();  // threads answer at once
     if (!being_asked && !question.parts.contains(process)) continue;
@@ -156,6 +182,7 @@ void RunApi::on_measured(std::size_t process, const Measurement& part) {
     if (part.waits.has_value()) all.waits = part.waits;
     if (part.threads.has_value()) all.threads = part.threads;
     if (part.stacks.has_value()) all.stacks = part.stacks;
+    if (part.spans.has_value()) all.spans.emplace();
     all.left_out += part.left_out;
   }
   answer_complete();
@@ -190,6 +217,7 @@ std::string RunApi::answer_to(const Subject& subject, const Question& question) 
   switch (subject.first) {
     case Inquiry::use: return use_record(question);
     case Inquiry::waits: return to_json(waits_of_run(graph_, status_(), question.parts));
+    case Inquiry::spans: return spans_record();
     case Inquiry::moment:
     case Inquiry::stacks: break;
   }
@@ -225,6 +253,24 @@ std::string RunApi::use_record(const Question& question) {
     }
     record.left_out += measurement.left_out;
   }
+  return to_json(record);
+}
+
+std::string RunApi::spans_record() {
+  SpansRecord record{.clock = clock_name(), .most = order_.most};
+  const RunStatus status = status_();
+  for (Spans& spans : std::exchange(spans_, {})) {
+    SpansRecord::Process& entry = record.processes.emplace_back();
+    for (const NodeId node : graph_.processes[spans.process].nodes) {
+      entry.nodes.push_back(graph_.nodes[node].name);
+      entry.host = status.nodes[node].host;
+      entry.pid = status.nodes[node].pid;
+    }
+    entry.came = spans.came.time_since_epoch().count();
+    entry.spans = std::move(spans.text);
+  }
+  record.time = now().time_since_epoch().count();
+  record.wall = wall_clock();
   return to_json(record);
 }
 

@@ -8,6 +8,8 @@
 //                                            {"done":"..."}; with "force":true at once
 //   {"ask":"measure"}                        a MeasureRecord: the processes' resources, and the calls between nodes
 //   {"ask":"waits"}                          a WaitsRecord: what nodes and threads wait for
+//   {"ask":"spans","share":1,"bounded":true} a SpansRecord: the spans since the last time; they are recorded until the
+//                                            client, the only one at a time, closes its connection
 //   {"ask":"stack","node":"worker/1"}        {"stack":"..."}: the native stacks of the threads of the node's process
 //   {"ask":"restart","node":"worker/1"}      {"done":"..."}
 //   {"ask":"file","name":"logs/worker/1.log","from":0}
@@ -21,13 +23,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "launchers/admin/admin_server.h"
 #include "launchers/control/measurement.h"
+#include "launchers/control/spans_record.h"
 #include "launchers/os/event_loop.h"
 #include "launchers/supervisor/coordinator.h"
 #include "launchers/supervisor/supervision_graph.h"
@@ -73,9 +78,12 @@ class RunApi {
 
   void forget(Client client);
   void ask(Client client, Inquiry what, const std::string& node = {});
+  void record_spans(Client client, const Sampling& sampling);
+  std::vector<std::size_t> send_question(Inquiry what, const std::string& node);
   void answer_complete();
   std::string answer_to(const Subject& subject, const Question& question);
   std::string use_record(const Question& question);
+  std::string spans_record();
 
   const std::filesystem::path directory_;
   const SupervisionGraph& graph_;
@@ -83,6 +91,15 @@ class RunApi {
   Function<RunStatus()> status_;
   std::set<Client> followers_;
   std::map<Subject, Question> questions_;
+  // The client for which spans are recorded, its order, and the answers that came since it got the last ones.
+  std::optional<Client> recording_;
+  SpanOrder order_;
+  struct Spans {
+    std::size_t process = 0;
+    Time came{};
+    std::string text{};
+  };
+  std::vector<Spans> spans_;
   AdminServer server_;
 };
 

@@ -23,6 +23,7 @@
 #include "launchers/control/message_stream.h"
 #include "launchers/control/node_events.h"
 #include "launchers/control/node_start.h"
+#include "launchers/control/spans_record.h"
 #include "launchers/control/waits_record.h"
 #include "launchers/os/crash_handler.h"
 #include "launchers/os/event_loop.h"
@@ -147,6 +148,8 @@ class NodeHost final : public Runtime::Observer {
       end(wire::text_of(stop->reason()));
     } else if (const auto* measure = message->body_as_Measure()) {
       answer(static_cast<Inquiry>(measure->what()));
+    } else if (const auto* order = message->body_as_RecordSpans()) {
+      record_spans(*order);
     } else if (message->body_as_Leave() != nullptr) {
       may_leave_ = true;
     } else if (const auto* probe = message->body_as_Probe(); probe != nullptr && is_here(probe->node())) {
@@ -161,6 +164,16 @@ class NodeHost final : public Runtime::Observer {
     control::WaitsT waits;
     waits.text = pack_waits(runtime_->waits());
     control_.send(pack(unit_, incarnation_, std::move(waits)));
+  }
+
+  void record_spans(const control::RecordSpans& message) {
+    const SpanOrder order{.sampling = {.share = message.share(), .bounded = message.bounded()},
+                          .most = message.most(),
+                          .ends = message.ends(),
+                          .sent = Time(Duration(message.sent()))};
+    control::SpansT spans;
+    spans.text = carry_out(order, runtime_->spans());
+    if (!order.ends) control_.send(pack(unit_, incarnation_, std::move(spans)));
   }
 
   bool is_here(NodeId node) const {

@@ -56,6 +56,7 @@ bool Measurement::answers(Inquiry what) const {
     case Inquiry::use: return use.has_value() && calls.has_value();
     case Inquiry::waits: return waits.has_value() && threads.has_value();
     case Inquiry::moment: return waits.has_value();
+    case Inquiry::spans: return spans.has_value();
     case Inquiry::stacks: break;
   }
   return stacks.has_value();

@@ -79,6 +79,7 @@ enum class Inquiry : std::uint8_t {
   waits,   // what their nodes wait for, and the states of their threads
   moment,  // what their nodes wait for alone
   stacks,  // the native stacks of their threads
+  spans,   // the spans that they have recorded (spans_record.h)
 };
 
 // The native stacks of a process, or why there are none.
@@ -99,6 +100,7 @@ struct Measurement {
   std::optional<ProcessWaits> waits{};
   std::optional<std::vector<ThreadState>> threads{};
   std::optional<Stacks> stacks{};
+  std::optional<std::string> spans{};  // packed
 
   // Whether all parts of the answer are here.
   bool answers(Inquiry what) const;

@@ -10,6 +10,7 @@
 #include "launchers/control/control_messages.h"
 #include "launchers/control/measurement.h"
 #include "launchers/control/node_events.h"
+#include "launchers/control/spans_record.h"
 #include "launchers/os/spawn.h"
 #include "lp/base/error.h"
 #include "lp/base/json_value.h"
@@ -332,6 +333,16 @@ void ProcessExecutor::measure(std::span<const std::size_t> processes, Inquiry wh
   for (const std::size_t process : processes) send(process, measure);
 }
 
+void ProcessExecutor::record_spans(std::span<const std::size_t> processes, const SpanOrder& order) {
+  control::RecordSpansT message;
+  message.share = order.sampling.share;
+  message.bounded = order.sampling.bounded;
+  message.ends = order.ends;
+  message.most = static_cast<std::uint32_t>(order.most);
+  message.sent = order.sent.time_since_epoch().count();
+  for (const std::size_t process : processes) send(process, message);
+}
+
 void ProcessExecutor::end(std::size_t process, const std::string& text) {
   processes_[process].up = false;
   loop_.post([this, process, incarnation = processes_[process].incarnation, text] {
@@ -389,6 +400,8 @@ void ProcessExecutor::handle(std::size_t host, std::span<const std::uint8_t> byt
   } else if (const auto* stacks = message->body_as_Stacks()) {
     events_->on_measured(process, message->incarnation(),
                          {.stacks = Stacks{wire::text_of(stacks->text()), stacks->problem()}});
+  } else if (const auto* spans = message->body_as_Spans()) {
+    events_->on_measured(process, message->incarnation(), {.spans = spans->text()->str()});
   } else if (message->body_as_Threads() != nullptr || message->body_as_Waits() != nullptr) {
     take_waits(*message);
   } else if (const auto* exited = message->body_as_Exited()) {

@@ -67,6 +67,7 @@ class ProcessExecutor final : public Executor {
   void kill(std::size_t process) override;
   void probe(NodeId node) override;
   void measure(std::span<const std::size_t> processes, Inquiry what) override;
+  void record_spans(std::span<const std::size_t> processes, const SpanOrder& order) override;
   void abandon(const std::string& why) override;
 
  private:

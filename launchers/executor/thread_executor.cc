@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "launchers/control/measurement.h"
+#include "launchers/control/spans_record.h"
 #include "launchers/os/run_command.h"
 #include "launchers/os/stacks.h"
 #include "lp/base/error.h"
@@ -169,6 +170,8 @@ void ThreadExecutor::measure(std::span<const std::size_t> processes, Inquiry wha
     case Inquiry::moment: return measure_waits(processes, std::nullopt);
     case Inquiry::stacks:
       if (!processes.empty()) take_stacks(processes.front());
+      break;
+    case Inquiry::spans: break;  // record_spans
   }
 }
 
@@ -186,6 +189,14 @@ void ThreadExecutor::measure_waits(std::span<const std::size_t> processes,
     }
     events_->on_measured(process, incarnations_[process], {.waits = std::move(waits), .threads = threads});
     if (threads.has_value()) threads->clear();
+  }
+}
+
+// All nodes share the recorder of this process, so the first answer has everything.
+void ThreadExecutor::record_spans(std::span<const std::size_t> processes, const SpanOrder& order) {
+  for (const std::size_t process : processes) {
+    std::string spans = carry_out(order, runtime_->spans());
+    if (!order.ends) events_->on_measured(process, incarnations_[process], {.spans = std::move(spans)});
   }
 }
 

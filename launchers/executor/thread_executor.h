@@ -43,6 +43,7 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   void kill(std::size_t process) override;
   void probe(NodeId node) override;
   void measure(std::span<const std::size_t> processes, Inquiry what) override;
+  void record_spans(std::span<const std::size_t> processes, const SpanOrder& order) override;
   void abandon(const std::string& why) override;
 
   void on_event(NodeEvent event) override;

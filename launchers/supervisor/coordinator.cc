@@ -322,12 +322,23 @@ void Coordinator::probe(NodeId id, bool late) {
   if (!std::exchange(node.asked, true)) executor_.probe(id);
 }
 
-std::vector<std::size_t> Coordinator::measure(Inquiry what) {
+std::vector<std::size_t> Coordinator::processes_up() const {
   std::vector<std::size_t> up;
   for (std::size_t process = 0; process < processes_.size(); ++process) {
     if (processes_[process].state == Process::State::up) up.push_back(process);
   }
+  return up;
+}
+
+std::vector<std::size_t> Coordinator::measure(Inquiry what) {
+  std::vector<std::size_t> up = processes_up();
   executor_.measure(up, what);
+  return up;
+}
+
+std::vector<std::size_t> Coordinator::record_spans(const SpanOrder& order) {
+  std::vector<std::size_t> up = processes_up();
+  executor_.record_spans(up, order);
   return up;
 }
 

@@ -79,6 +79,8 @@ class Coordinator final : public ExecutorEvents {
   // unless a process is busy ending. Throws Error when there is no such node, or its process is not up.
   std::vector<std::size_t> measure(Inquiry what);
   std::size_t measure(Inquiry what, const std::string& node);
+  // Gives the order to the processes that are up, and returns them. Listener::on_measured follows as above.
+  std::vector<std::size_t> record_spans(const SpanOrder& order);
   // The report is complete, or has failed.
   void report_done(const std::optional<std::string>& failure);
   // Fails the run for a reason outside its nodes.
@@ -166,6 +168,7 @@ class Coordinator final : public ExecutorEvents {
   void set_phase(Phase phase);
   void note(RunEvent::Kind kind, const std::string& node, std::uint32_t incarnation, std::string text = {});
 
+  std::vector<std::size_t> processes_up() const;
   void start_process(std::size_t process);
   void run_if_possible(NodeId node);
   void set_ready(NodeId node, bool ready);

@@ -112,6 +112,7 @@ class Saver {
   Saver(Context& context, Config config) : context_(context), config_(std::move(config)) {}
 
   int step() {
+    const Span span("advance");
     const bool first = context_.incarnation() == 1 && context_.index() == 0;
     if (++step_ == 15 && first && config_.mode == "killed once") raise(SIGKILL);
     return step_;

@@ -28,6 +28,7 @@ int doctor_command(const Arguments& arguments, Screen& screen);
 int top_command(const Arguments& arguments, Screen& screen);
 int stop_command(const Arguments& arguments, Screen& screen);
 int why_command(const Arguments& arguments, Screen& screen);
+int trace_command(const Arguments& arguments, Screen& screen);
 int stack_command(const Arguments& arguments, Screen& screen);
 int restart_command(const Arguments& arguments, Screen& screen);
 int checkpoint_command(const Arguments& arguments, Screen& screen);

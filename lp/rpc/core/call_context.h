@@ -90,10 +90,10 @@ std::uint64_t new_chain() noexcept;
 CallPath callers_of(const CallContext& context);
 
 // Begins the span of a call, or of a part of the code, that `context` (may be null) makes. Code that no call runs makes
-// roots; other code makes what is recorded if its call is.
+// roots; other code makes spans that are recorded if its call is, and there is room for more.
 inline BegunSpan begin_span(const CallContext* context, SpanRecorder& recorder) noexcept {
   const bool root = context == nullptr || context->chain == 0;
-  if (root ? !recorder.samples() : context->span == 0) return {};
+  if (root ? !recorder.samples() : context->span == 0 || !recorder.samples_below()) return {};
   return {.id = new_chain(),  // as unique as a chain
           .parent = context == nullptr ? 0 : context->span,
           .begin = now(),

@@ -66,7 +66,8 @@ struct RecordedSpans {
 // Which root spans are recorded, with everything that they cause.
 struct Sampling {
   double share = 0;  // 0: none; 1: all
-  // A thread begins none while it has recorded more than SpanRecorder::kRecordsPerSecond lately.
+  // A thread begins no spans while it has recorded more than SpanRecorder::kRecordsPerSecond lately. Spans below those
+  // that it leaves out are left out, too.
   bool bounded = false;
 };
 

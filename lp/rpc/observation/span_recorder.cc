@@ -10,6 +10,10 @@
 namespace lp {
 namespace {
 
+// A thread without credit looks for it only now and then, because it may make calls that take no longer than the look.
+constexpr int kUnseen = 16;
+constinit thread_local int t_unseen = 0;
+
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t threshold_of(double share) {
@@ -80,8 +84,18 @@ bool SpanRecorder::decides() noexcept {
   const std::shared_ptr<Part> part = mine();
   if (part == nullptr) return false;
   part->random = mix64(part->random);
-  return part->random <= threshold_.load(std::memory_order_relaxed) &&
-         (!bounded_.load(std::memory_order_relaxed) || part->has_credit());
+  return part->random <= threshold_.load(std::memory_order_relaxed) && samples_below();
+}
+
+bool SpanRecorder::has_credit() noexcept {
+  if (t_unseen > 0) {
+    --t_unseen;
+    return false;
+  }
+  const std::shared_ptr<Part> part = mine();
+  if (part != nullptr && part->has_credit()) return true;
+  t_unseen = kUnseen;
+  return false;
 }
 
 void SpanRecorder::record(const SpanRecord& record) noexcept {

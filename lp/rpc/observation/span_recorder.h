@@ -16,7 +16,7 @@ namespace lp {
 
 class SpanRecorder {
  public:
-  // With Sampling::bounded, a thread begins no root while it has recorded more than this in a second. It may do so in
+  // With Sampling::bounded, a thread begins no span while it has recorded more than this in a second. It may do so in
   // one go, so that the calls that it makes to many nodes at the same time are recorded together.
   static constexpr int kRecordsPerSecond = 2000;
   static constexpr std::size_t kMostThreads = 4096;  // the records of further ones are lost
@@ -28,6 +28,8 @@ class SpanRecorder {
 
   // Whether a root that begins now is to be recorded.
   bool samples() noexcept { return threshold_.load(std::memory_order_relaxed) != 0 && decides(); }
+  // Whether a span that begins now below a recorded one is to be recorded.
+  bool samples_below() noexcept { return !bounded_.load(std::memory_order_relaxed) || has_credit(); }
   // Whether records are kept.
   bool on() const noexcept { return on_.load(std::memory_order_relaxed); }
   // Keeps a record, if on().
@@ -47,6 +49,7 @@ class SpanRecorder {
   struct Mine;
 
   bool decides() noexcept;
+  bool has_credit() noexcept;
   std::shared_ptr<Part> mine() noexcept;  // null when there is no memory, or there are too many threads
 
   const std::uint64_t number_;                // no other recorder of this process has it

@@ -2,9 +2,15 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <deque>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
+#include "launchers/admin/admin_client.h"
 #include "launchers/run.h"
 #include "lp/base/error.h"
 #include "lp/lp.h"
@@ -78,11 +84,54 @@ constexpr bool kHasPath = requires(Options options) {
   decltype(options.path)::shm;
 };
 
+// A directory for the run of a trace, until the run has ended.
+class RunDirectory {
+ public:
+  RunDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "rpc_bench-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::failed, "there can be no directory like " + name);
+    path_ = name;
+  }
+  ~RunDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Collects the spans of a run while it lives.
+class Tracing {
+ public:
+  explicit Tracing(const std::filesystem::path& directory)
+      : client_(directory), thread_(spawn("tracing", [this] { collect(); })) {}
+  ~Tracing() { stop_.set(); }
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+
+ private:
+  void collect() {
+    do {
+      client_.ask(R"({"ask":"spans","share":1,"bounded":true})", after(kPatience));
+      client_.next(after(kPatience));
+    } while (!stop_.wait(after(std::chrono::milliseconds(100))));
+  }
+
+  launch::AdminClient client_;
+  Event stop_;
+  Thread thread_;  // last: it uses the others
+};
+
 template <class Options>
-Options options_of(Path path, Size size) {
+Options options_of(Path path, Size size, const RunDirectory* directory) {
   Options options{.launch = path == Path::direct ? LaunchType::threads : LaunchType::processes,
                   .entry = kProgram,
                   .configuration = to_yaml(size)};
+  if (directory != nullptr) options.directory = directory->path();
   if constexpr (kHasPath<Options>) {
     using Paths = decltype(options.path);
     if (path != Path::direct) options.path = path == Path::shm ? Paths::shm : Paths::tcp;
@@ -93,13 +142,17 @@ Options options_of(Path path, Size size) {
 
 class LpSession final : public Session {
  public:
-  LpSession(Path path, Size size) : run_(make_program(size), options_of<LaunchOptions>(path, size)) {
+  LpSession(Path path, Size size, bool traced)
+      : directory_(traced ? std::make_unique<RunDirectory>() : nullptr),
+        run_(make_program(size), options_of<LaunchOptions>(path, size, directory_.get())) {
     if (run_.wait_ready(kPatience)) return;
     run_.kill();
     throw Error(ErrorKind::failed, "the program did not start: " + run_.wait().cause.text());
   }
 
   std::vector<Figures> measure(const Work& work, int callers) override {
+    std::optional<Tracing> tracing;
+    if (directory_ != nullptr) tracing.emplace(directory_->path());
     std::vector<Future<Figures>> futures;
     for (int i = 0; i < callers; ++i) {
       const Client<Driver> driver = run_.client(Handle<Driver>("driver/" + std::to_string(i)));
@@ -119,6 +172,7 @@ class LpSession final : public Session {
     }
     return result;
   }
+  const std::unique_ptr<RunDirectory> directory_;  // null: no trace is recorded
   Run run_;
 };
 
@@ -128,6 +182,8 @@ bool has_shared_memory() { return kHasPath<LaunchOptions>; }
 
 void add_program(Programs& programs) { programs.add<Size>(kProgram, make_program); }
 
-std::unique_ptr<Session> start_lp(Path path, Size size) { return std::make_unique<LpSession>(path, size); }
+std::unique_ptr<Session> start_lp(Path path, Size size, bool traced) {
+  return std::make_unique<LpSession>(path, size, traced);
+}
 
 }  // namespace lp::bench

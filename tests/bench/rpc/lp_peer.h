@@ -14,7 +14,8 @@ bool has_shared_memory();
 // For become_node_if_asked.
 void add_program(Programs& programs);
 
-// Starts the program; every node serves when this returns. Throws Error.
-std::unique_ptr<Session> start_lp(Path path, Size size);
+// Starts the program; every node serves when this returns. With `traced`, a trace is recorded while something is
+// measured, as `lp trace` does. Throws Error.
+std::unique_ptr<Session> start_lp(Path path, Size size, bool traced = false);
 
 }  // namespace lp::bench

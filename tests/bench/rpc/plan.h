@@ -20,6 +20,7 @@ struct Plan {
   std::string peers{};
   std::string tables{};
   std::string grpc{};
+  bool trace = false;
 
   static constexpr auto fields =
       lp::fields(lp::field("rounds", "how often everything is measured; the median counts", at_least(1)),
@@ -30,7 +31,8 @@ struct Plan {
                  lp::field("services", "that one caller calls, in a fan-out", range(1, 1000)),
                  lp::field("peers", "only those whose names contain this"),
                  lp::field("tables", "only those whose titles contain this"),
-                 lp::field("grpc", "the binary rpc_bench_grpc; without it, gRPC is left out"));
+                 lp::field("grpc", "the binary rpc_bench_grpc; without it, gRPC is left out"),
+                 lp::field("trace", "only lp, without a trace and while one is recorded"));
 };
 
 // Seconds instead of minutes, as a check that everything works.

@@ -93,6 +93,25 @@ class Claims {
 
 }  // namespace
 
+// A trace costs at most 5 % of the calls in a second.
+std::vector<Claim> check_traced(const std::vector<Result>& results) {
+  Claims claims;
+  const Figure figure(results);
+  for (const Result& plain : results) {
+    const double traced = figure.of(plain.table, plain.column, plain.peer + kTraced);
+    if (traced == 0) continue;
+    const std::string text = plain.peer + kTraced + " / not, " + plain.table.substr(0, plain.table.find(',')) +
+                             (plain.table.starts_with("round trip") ? plain.table.substr(plain.table.rfind(',')) : "") +
+                             ", " + plain.column;
+    if (plain.table == kPipelined) {
+      claims.at_least(text, traced, plain.value, 0.95);
+    } else if (plain.table != kPull) {
+      claims.at_most(text, traced, plain.value, 1.05);
+    }
+  }
+  return claims.all;
+}
+
 std::vector<Claim> check_claims(const std::vector<Result>& results) {
   const Figure figure(results);
   Claims claims;

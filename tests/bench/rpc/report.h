@@ -30,6 +30,11 @@ struct Report {
 
 void print(const Report& report, std::FILE* out);
 
+// The end of the name of a peer that records a trace.
+inline constexpr const char* kTraced = ", traced";
+
+// The claims, from the results; about what a trace costs.
+std::vector<Claim> check_traced(const std::vector<Result>& results);
 // The claims, from the results.
 std::vector<Claim> check_claims(const std::vector<Result>& results);
 

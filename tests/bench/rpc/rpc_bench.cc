@@ -34,7 +34,23 @@ struct Entry {
   enum Skill : int { round_trips, pulls, pipelines } skill = pipelines;  // its abilities; each includes all before it
 };
 
+// lp twice on each path, without a trace and with one.
+std::vector<Entry> traced_entries(const Plan& plan) {
+  std::vector<Entry> all;
+  for (const auto& [name, path] :
+       {std::pair("lp direct", Path::direct), {"lp shm", Path::shm}, {"lp tcp", Path::tcp}}) {
+    for (const bool traced : {false, true}) {
+      all.push_back({{std::string(name) + (traced ? kTraced : ""),
+                      [path = path, traced](Size size) { return start_lp(path, size, traced); }},
+                     path == Path::direct ? Entry::round_trips : Entry::pipelines});
+    }
+  }
+  std::erase_if(all, [&](const Entry& one) { return one.contestant.name.find(plan.peers) == std::string::npos; });
+  return all;
+}
+
 std::vector<Entry> entries(const Plan& plan) {
+  if (plan.trace) return traced_entries(plan);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   const auto processes = [](const std::string& binary, const std::string& name) {
     return Contestant{name, [=](Size size) { return start_processes(binary, name, size); }};
@@ -102,13 +118,13 @@ Report run(const Plan& plan) {
     if (!cases.empty()) add(measure_section(with_skill(all, skill), size, cases, plan.rounds));
   };
   measure(Entry::round_trips, {}, latency_cases(plan));
-  if (!pull_cases(plan).empty()) add(copies(plan));
+  if (!pull_cases(plan).empty() && !plan.trace) add(copies(plan));
   measure(Entry::pulls, {}, pull_cases(plan));
   if (!read_cases(plan).empty()) add(measure_section(those_that_publish(all), {}, read_cases(plan), plan.rounds));
   measure(Entry::pipelines, {.callers = std::ranges::max(plan.callers)}, rate_cases(plan));
   measure(Entry::pulls, {.services = plan.services}, fan_out_cases(plan));
   report.load_after = load();
-  report.claims = check_claims(report.results);
+  report.claims = plan.trace ? check_traced(report.results) : check_claims(report.results);
   return report;
 }
 

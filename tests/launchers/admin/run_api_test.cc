@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "launchers/admin/admin_client.h"
+#include "launchers/control/spans_record.h"
 #include "launchers/control/waits_record.h"
 #include "launchers/run.h"
 #include "lp/base/json_value.h"
@@ -69,6 +70,23 @@ TEST_F(LiveTest, WaitsAreThoseOfAllNodesAndThreads) {
   EXPECT_TRUE(std::any_of(threads.begin(), threads.end(), [](const ThreadState& one) { return one.id == getpid(); }));
   EXPECT_NE(answer(R"({"ask":"stack"})").find("names a node"), std::string::npos);
   EXPECT_NE(answer(R"({"ask":"stack","node":"worker/7"})").find("there is no node"), std::string::npos);
+}
+
+TEST_F(LiveTest, SpansAreRecordedForOneClientUntilItLeaves) {
+  const std::string ask = R"({"ask":"spans","share":1})";
+  {
+    AdminClient first(directory_);
+    const auto record = from_json<SpansRecord>(answer(first, ask));
+    EXPECT_EQ(record.processes.size(), 3U);
+    EXPECT_EQ(unpack_spans(record.processes.front().spans).clock, record.clock);
+    EXPECT_NE(answer(ask).find("being recorded already"), std::string::npos);
+    const auto more = from_json<SpansRecord>(answer(first, ask));
+    EXPECT_GT(more.time, record.time);
+  }
+  // The run learns soon that the client has left.
+  while (answer(ask).find("being recorded already") != std::string::npos) {
+  }
+  EXPECT_NE(answer(R"({"ask":"spans","share":2})").find("a share is between 0 and 1"), std::string::npos);
 }
 
 TEST_F(LiveTest, StatusIsThatOfTheRun) {

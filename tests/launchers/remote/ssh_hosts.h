@@ -18,8 +18,9 @@ namespace lp::test {
 
 class SshHosts {
  public:
-  // h1, h2 and h3 accept this user's new key; h4 has another host key than the known one.
-  SshHosts() {
+  // h1, h2 and h3 accept this user's new key; h4 has another host key than the known one. On h2, `wrapper` is a command
+  // that runs the rest of its line.
+  explicit SshHosts(const std::string& wrapper = {}) {
     const std::string key = (directory() / "key").string();
     for (const std::string name : {"key", "host_key", "other_key"}) {
       const Ended made = command("ssh-keygen -q -t ed25519 -N '' -f " + (directory() / name).string());
@@ -31,11 +32,13 @@ class SshHosts {
     std::ofstream known(directory() / "known_hosts");
     for (const std::string name : {"h1", "h2", "h3"}) known << name << " " << contents(directory() / "host_key.pub");
     known << "h4 " << contents(directory() / "other_key.pub");
+    const std::string sshd =
+        " /usr/sbin/sshd -i -f " + (directory() / "sshd_config").string() + " -o PidFile=none -o VersionAddendum=%n\n";
     std::ofstream(directory() / "ssh_config")
-        << "Host *\n IdentityFile " << key << "\n IdentitiesOnly yes\n UserKnownHostsFile "
-        << (directory() / "known_hosts").string() << "\n GlobalKnownHostsFile /dev/null\n StrictHostKeyChecking yes\n"
-        << " HashKnownHosts no\n LogLevel ERROR\n ProxyCommand /usr/sbin/sshd -i -f "
-        << (directory() / "sshd_config").string() << " -o PidFile=none -o VersionAddendum=%n\n";
+        << "Host h2\n ProxyCommand " << wrapper << sshd << "Host *\n IdentityFile " << key
+        << "\n IdentitiesOnly yes\n UserKnownHostsFile " << (directory() / "known_hosts").string()
+        << "\n GlobalKnownHostsFile /dev/null\n StrictHostKeyChecking yes\n"
+        << " HashKnownHosts no\n LogLevel ERROR\n ProxyCommand" << sshd;
   }
 
   // From now on, all hosts refuse new connections; or accept them, and have these GPUs, if any are named.

@@ -48,6 +48,9 @@ struct FakeExecutor final : Executor {
   void measure(std::span<const std::size_t> processes, Inquiry) override {
     note("measure " + std::to_string(processes.size()));
   }
+  void record_spans(std::span<const std::size_t> processes, const SpanOrder&) override {
+    note("record " + std::to_string(processes.size()));
+  }
   void abandon(const std::string&) override { note("abandon"); }
 
   bool keyed = false;       // processes have keys

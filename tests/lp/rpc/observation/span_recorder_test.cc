@@ -54,17 +54,24 @@ TEST(SpanRecorder, KeepsWhatWasBegunWhenNoRootBeginsAnyMore) {
   EXPECT_EQ(recorder.take(kEverything).records.size(), 2U);
 }
 
-TEST(SpanRecorder, AThreadThatHasRecordedMuchBeginsNoRoots) {
+TEST(SpanRecorder, AThreadThatHasRecordedMuchBeginsNoSpans) {
   SpanRecorder recorder;
   recorder.start({.share = 1, .bounded = true});
   EXPECT_EQ(count_samples(recorder, 1000), 1000U);  // nothing is recorded yet
   write(recorder, 1, 1000 * SpanRecorder::kRecordsPerSecond);
   EXPECT_FALSE(recorder.samples());
-  bool elsewhere = false;
-  spawn("other", [&] { elsewhere = recorder.samples(); }).join();
+  EXPECT_EQ(count_samples(recorder, 1000), 0U);
+  EXPECT_FALSE(recorder.samples_below());
+  bool elsewhere = false, below = false;
+  spawn("other", [&] {
+    elsewhere = recorder.samples();
+    below = recorder.samples_below();
+  }).join();
   EXPECT_TRUE(elsewhere);
+  EXPECT_TRUE(below);
   recorder.start({.share = 1});
   EXPECT_TRUE(recorder.samples());
+  EXPECT_TRUE(recorder.samples_below());
 }
 
 TEST(SpanRecorder, CollectsFromAllThreadsAlsoThoseThatHaveEnded) {

@@ -1,0 +1,121 @@
+// lp trace of running programs: the file is read back.
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/launchers/remote/ssh_hosts.h"
+#include "tests/tools/lp/lp_fixture.h"
+#include "tests/tools/lp/trace/trace_file.h"
+
+namespace lp::test {
+namespace {
+
+class TraceTest : public LpTest {
+ protected:
+  // A driver that makes calls and checkpoints until it is stopped.
+  static Subprocess start(const std::string& launch, std::vector<std::string> flags = {}) {
+    flags.insert(flags.begin(), {"saving", "--mode=ends when loaded", "--launch=" + launch});
+    return Subprocess(std::move(flags));
+  }
+  std::string file() const { return (directory_.path() / "trace.json").string(); }
+  TraceFile trace(Subprocess& program, const std::string& flags = "--for=1.5") const {
+    EXPECT_TRUE(program.read_until("step 3")) << program.err();
+    const Ended traced = lp("trace last " + flags + " -o '" + file() + "'");
+    EXPECT_EQ(traced.code, 0) << traced.output;
+    return TraceFile(contents(file()));
+  }
+
+  static std::set<std::string> names(const std::vector<const TraceEvent*>& slices) {
+    std::set<std::string> all;
+    for (const TraceEvent* one : slices) all.insert(one->name);
+    return all;
+  }
+  static void check_all(const TraceFile& found) {
+    found.check();
+    EXPECT_EQ(found.orphans(), 0U);
+    EXPECT_EQ(names(found.slices("call")).count("saver/1.step()"), 1U);
+    EXPECT_EQ(names(found.slices("handler")).count("step()"), 1U);
+    EXPECT_EQ(names(found.slices("span")).count("advance"), 1U);
+    EXPECT_TRUE(found.has_mark("checkpoint"));
+    for (const TraceEvent* call : found.slices("call")) EXPECT_EQ(found.process(call->process), "driver");
+  }
+  static void stop(Subprocess& program) {
+    EXPECT_EQ(lp("stop last --force").code, 0);
+    program.wait();
+  }
+
+  const Directory directory_;
+};
+
+TEST_F(TraceTest, OfProcesses) {
+  Subprocess program = start("processes");
+  const TraceFile found = trace(program);
+  check_all(found);
+  EXPECT_EQ(names(found.slices("phase")).count("reply"), 1U);
+  stop(program);
+}
+
+TEST_F(TraceTest, OfThreads) {
+  Subprocess program = start("threads");
+  check_all(trace(program, "--for=1.5 --sample=1"));
+  stop(program);
+}
+
+TEST_F(TraceTest, OfTwoHostsWithClocksOfTheirOwn) {
+  const std::string clock = "/usr/bin/unshare --time --monotonic 100000 --fork";
+  if (command(clock + " true").code != 0) GTEST_SKIP() << "this user can make no clock";
+  const SshHosts hosts(clock);
+  Subprocess program = start("ssh", {hosts.ssh(), SshHosts::hosts("h1:1,h2:2")});
+  const TraceFile found = trace(program);
+  check_all(found);
+  EXPECT_EQ(names(found.slices("phase")).count("reply"), 1U);
+  std::int64_t last = 0;
+  for (const TraceEvent& event : found.events()) last = std::max(last, event.end());
+  EXPECT_LT(last, 60'000'000'000);  // the hosts' clocks are a day apart
+  stop(program);
+}
+
+TEST_F(TraceTest, ShowsARestart) {
+  Subprocess program = start("processes");
+  ASSERT_TRUE(program.read_until("step 3")) << program.err();
+  Subprocess tracing({"trace", "last", "--for=60", "-o", file()}, LP_COMMAND);
+  EXPECT_EQ(lp("restart last saver/1").code, 0);
+  EXPECT_TRUE(program.read_until("loaded step"));
+  stop(program);  // the trace ends with the run
+  EXPECT_EQ(tracing.wait().code, 0) << tracing.err();
+  const TraceFile found(contents(file()));
+  found.check();
+  EXPECT_TRUE(found.has_mark("starting"));
+  EXPECT_TRUE(found.has_mark("ready"));
+}
+
+TEST_F(TraceTest, RefusesWhatItCannotDo) {
+  EXPECT_EQ(lp("trace last --sample=2").code, 2);
+  EXPECT_EQ(lp("trace last --sample=none").code, 2);
+  EXPECT_EQ(lp("trace last --sample=0").code, 2);
+  Subprocess program = start("processes");
+  ASSERT_TRUE(program.read_until("step 3")) << program.err();
+  const Ended nowhere = lp("trace last --for=0.1 -o /nonexistent/trace.json");
+  EXPECT_EQ(nowhere.code, 1);
+  EXPECT_TRUE(has(nowhere.output, "/nonexistent")) << nowhere.output;
+  const Ended full = command("trap '' XFSZ; ulimit -f 1; '" LP_COMMAND "' trace last --for=0.5 -o '" + file() + "'");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_TRUE(has(full.output, file())) << full.output;
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
+  Subprocess first({"trace", "last", "--for=60", "-o", file()}, LP_COMMAND);
+  Ended second;
+  do {
+    second = lp("trace last --for=0.01 -o '" + file() + ".second'");
+  } while (second.code == 0);  // until the first one has begun
+  EXPECT_TRUE(has(second.output, "recorded already")) << second.output;
+  stop(program);
+  first.wait();
+}
+
+}  // namespace
+}  // namespace lp::test
