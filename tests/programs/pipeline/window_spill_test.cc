@@ -89,7 +89,7 @@ SpillEnd end_with(std::uint64_t memory, Windows windows, const std::vector<Event
 }
 
 std::vector<Windows> all_kinds(Duration size) {
-  return {Windows::tumbling(size), Windows::sliding(size, size / 4), Windows::session(size / 8)};
+  return {Windows::tumbling(size), Windows::sliding(size, size / 4), Windows::session(size / 2)};
 }
 
 TEST(WindowSpillTest, WindowsThatAreLargerThanTheMemoryHaveTheSameResults) {
