@@ -148,6 +148,10 @@ std::optional<HttpRequest> HttpRequestReader::take() {
     refusal_ = http_refusal(kBadRequest, "the path of a request begins with / and has no control characters");
     return std::nullopt;
   }
+  if (message.count(http::field::host) > 1) {
+    refusal_ = http_refusal(kBadRequest, "a request names one Host");
+    return std::nullopt;
+  }
   for (const auto& field : message) {
     std::string& value = request.fields[in_small_letters(std::string(field.name_string()))];
     if (!value.empty()) value += ", ";

@@ -12,6 +12,7 @@
 #include "launchers/record/saved_curves.h"
 #include "lp/base/file.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -46,6 +47,7 @@ void thin_out(std::vector<StepRecord>& records) {
 }  // namespace
 
 void continue_curves(const std::filesystem::path& earlier, const std::filesystem::path& directory) {
+  for (const std::string& damage : damaged_curves(earlier)) log_line("resume: " + damage);
   const double now = static_cast<double>(wall_clock()) / 1e9;
   for (const std::string& node : curve_nodes(earlier)) {
     std::vector<StepRecord> records = lasting_records(earlier / kCurves / node);

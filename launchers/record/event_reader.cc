@@ -120,4 +120,13 @@ std::size_t read_events(std::string_view text, Function<void(const ReadEvent&)> 
   return done;
 }
 
+bool is_damaged(std::string_view rest) {
+  constexpr std::size_t kHead = 12;  // the length and its sum
+  if (rest.size() < kHead) return false;
+  ByteReader in(rest);
+  const std::string_view length = in.take(8);
+  if (masked_crc32c(length) != in.number(4)) return true;
+  return ByteReader(length).number(8) + 4 <= rest.size() - kHead;
+}
+
 }  // namespace lp::launch

@@ -25,4 +25,8 @@ struct ReadEvent {
 // that is cut or damaged: a file that grows may end with one.
 std::size_t read_events(std::string_view text, Function<void(const ReadEvent&)> take);
 
+// Whether the rest of a file, at whose begin read_events ended, is damaged. A file that grows, or whose writer was
+// killed, ends with a record that is only cut.
+bool is_damaged(std::string_view rest);
+
 }  // namespace lp::launch

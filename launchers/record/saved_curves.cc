@@ -1,8 +1,10 @@
 #include "launchers/record/saved_curves.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -75,6 +77,21 @@ std::map<std::string, NodeCurves> read_curves(const std::filesystem::path& run) 
     if (!curves.empty()) all.emplace(node, std::move(curves));
   }
   return all;
+}
+
+std::vector<std::string> damaged_curves(const std::filesystem::path& run) {
+  std::vector<std::string> found;
+  for (const std::string& node : curve_nodes(run)) {
+    for (const std::filesystem::path& file : event_files(run / kCurves / node)) {
+      const std::optional<std::string> text = read_text_if_any(file, kLargestEventFile);
+      if (!text) continue;  // it has just gone
+      const std::size_t whole = read_events(*text, [](const ReadEvent&) {});
+      if (!is_damaged(std::string_view(*text).substr(whole))) continue;
+      found.push_back("the curves of " + node + " are not whole: " + file.string() + " is damaged after " +
+                      std::to_string(whole) + " bytes");
+    }
+  }
+  return found;
 }
 
 }  // namespace lp::launch

@@ -30,6 +30,8 @@ std::vector<std::filesystem::path> event_files(const std::filesystem::path& fold
 
 // Returns the curves by node; none for a run without any. Throws Error when a file cannot be read.
 std::map<std::string, NodeCurves> read_curves(const std::filesystem::path& run);
+// Returns a sentence for each of its event files that is damaged, and so is not read to its end.
+std::vector<std::string> damaged_curves(const std::filesystem::path& run);
 
 inline constexpr std::uint64_t kLargestEventFile = std::uint64_t{64} << 20;  // bytes
 

@@ -107,7 +107,14 @@ Plan parse_plan(std::string_view json) {
   }
 }
 
-Plan plan_of(const RunLocation& run) { return parse_plan(read_text(run.directory / "plan.json").value_or("")); }
+Plan plan_of(const RunLocation& run) {
+  const std::filesystem::path file = run.directory / "plan.json";
+  try {
+    return parse_plan(read_text(file).value_or(""));
+  } catch (const Refusal& refusal) {
+    throw Refusal(refusal.code(), file.string() + ": " + refusal.what());
+  }
+}
 
 std::vector<NodeId> find_nodes(const Plan& plan, const std::string& given) {
   std::vector<NodeId> found;

@@ -80,6 +80,11 @@ TEST_F(SavedCurvesTest, AFileThatIsCutOrDamagedHasItsFirstRecords) {
   write_file(file, damaged);
   EXPECT_GT(loss().size(), 30U);
   EXPECT_LT(loss().size(), 60U);
+  const std::vector<std::string> damages = damaged_curves(directory_.path());
+  ASSERT_EQ(damages.size(), 1U);
+  EXPECT_NE(damages[0].find(file.string() + " is damaged after "), std::string::npos) << damages[0];
+  write_file(file, whole.substr(0, whole.size() - 3));  // as a killed writer leaves it
+  EXPECT_TRUE(damaged_curves(directory_.path()).empty());
 }
 
 TEST_F(SavedCurvesTest, AResumedRunContinuesTheCurves) {

@@ -25,10 +25,24 @@ std::vector<RunLocation> runs_in(const std::string& word) {
   std::vector<RunLocation> runs;
   for (std::size_t begin = 0; begin <= word.size();) {
     const std::size_t end = std::min(word.find(',', begin), word.size());
-    runs.push_back(find_run(word.substr(begin, end - begin)));
+    const RunLocation run = find_run(word.substr(begin, end - begin));
+    const bool known =
+        std::any_of(runs.begin(), runs.end(), [&](const RunLocation& one) { return one.directory == run.directory; });
+    if (!known) runs.push_back(run);
     begin = end + 1;
   }
   return runs;
+}
+
+// Runs that would leave no line in the charts.
+void warn_of_empty(const std::vector<RunCurves>& runs, const std::vector<std::string>& metrics) {
+  for (const RunCurves& run : runs) {
+    const bool drawn = std::any_of(metrics.begin(), metrics.end(), [&](const std::string& metric) {
+      return std::any_of(run.nodes.begin(), run.nodes.end(),
+                         [&](const auto& node) { return node.second.contains(metric); });
+    });
+    if (!drawn) log_line(run.run + " is left out: none of its nodes has reported these values");
+  }
 }
 
 std::vector<std::string> wanted_metrics(const std::vector<RunCurves>& runs, const std::vector<std::string>& words) {
@@ -73,6 +87,7 @@ int plot_command(const Arguments& arguments, Screen& screen) {
   std::vector<RunCurves> runs;
   for (const RunLocation& place : runs_in(arguments.words()[0])) {
     runs.push_back({place.name, launch::read_curves(place.directory)});
+    for (const std::string& damage : launch::damaged_curves(place.directory)) log_line(damage);
   }
   const std::vector<std::string> words(arguments.words().begin() + 1, arguments.words().end());
   const std::vector<std::string> metrics = wanted_metrics(runs, words);
@@ -80,6 +95,7 @@ int plot_command(const Arguments& arguments, Screen& screen) {
   if (!file.empty() && file.extension() != ".svg") {
     throw Refusal(Exit::usage, "--output=" + file.string() + ": expected a name that ends in .svg");
   }
+  warn_of_empty(runs, metrics);
   const std::vector<Chart> charts = charts_of(runs, metrics);
   if (!file.empty()) write_charts(file, charts);
   if (arguments.has("json")) {

@@ -237,9 +237,11 @@ std::string report_page(const RunHistory& history) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
       html_text(history.run.place.name) + "</title>\n<style>\n" + std::string(report_style()) + chart_style() +
       "</style></head>\n<body>\n" + head_of(history);
-  if (history.usage.intervals.empty()) {
+  for (const std::string& damage : history.damages) out += html_paragraph(damage);
+  if (history.usage.intervals.empty() && history.damages.empty()) {
     out += html_paragraph(
-        "The run ended before anybody looked at it, or an older lp ran it: what its nodes did is unknown.");
+        "What the nodes did is unknown: the launcher keeps it every few seconds, and this run or its launcher ended "
+        "before that, or an older lp ran it.");
   }
   out += time_section(history, path) + path_section(history, path) +
          nodes_section(nodes, stragglers_of(history, nodes)) + calls_section(history) + restarts_section(history) +

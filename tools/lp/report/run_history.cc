@@ -18,11 +18,13 @@ constexpr std::size_t kMostEdges = 100;  // between nodes, in a table
 constexpr double kMuchLonger = 2;        // as often as the median of its group waits end at a straggler
 constexpr double kLeastEnds = 0.1;       // and at this share of the looks
 
-UsageRecord usage_of(const RunLocation& place) {
+UsageRecord usage_of(const RunLocation& place, std::vector<std::string>& damages) {
+  const std::filesystem::path file = place.directory / launch::kUsageFile;
   try {
-    return read_record<UsageRecord>(place.directory / launch::kUsageFile).value_or(UsageRecord());
+    return read_record<UsageRecord>(file).value_or(UsageRecord());
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, error.text());
+    damages.push_back("what its nodes did is not known: " + file.string() + " is damaged: " + error.text());
+    return {};
   }
 }
 
@@ -60,10 +62,11 @@ std::string late_text(const std::vector<const NodeSummary*>& group) {
 
 RunHistory history_of(const RunLocation& place) {
   RunHistory history{.run = view_of(place), .plan = plan_of(place), .events = events_of(place)};
-  history.usage = usage_of(place);
+  history.usage = usage_of(place, history.damages);
   for (UsageRecord::Interval& interval : history.usage.intervals) interval.nodes.resize(history.usage.nodes.size());
   try {
     history.curves = {place.name, launch::read_curves(place.directory)};
+    for (std::string& damage : launch::damaged_curves(place.directory)) history.damages.push_back(std::move(damage));
   } catch (const Error& error) {
     throw Refusal(Exit::failed, error.text());
   }

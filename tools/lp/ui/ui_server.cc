@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "launchers/os/signals.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/secret.h"
+#include "lp/base/text.h"
 #include "tools/lp/refusal.h"
 #include "tools/lp/ui/live_lines.h"
 #include "tools/lp/ui/live_view.h"
@@ -38,6 +41,15 @@ unsigned status_of(Exit code) {
     case Exit::failed: break;
   }
   return 500;
+}
+
+bool is_change(std::string_view path) { return path == "/api/stop" || path == "/api/restart"; }
+
+bool says_yes(const HttpRequest& request, const std::string& name) {
+  const std::string_view said = request.asked(name);
+  if (said.empty() || said == "no") return false;
+  if (said == "yes") return true;
+  throw Refusal(Exit::usage, name + " is yes or no, not " + quote(said));
 }
 
 RunLocation run_of(const HttpRequest& request) { return find_run(std::string(request.asked("run"))); }
@@ -124,6 +136,9 @@ std::optional<HttpResponse> UiServer::handle(Client client, const HttpRequest& r
   const std::string_view token = is_page ? request.asked("token") : request.field("x-lp-token");
   if (!same_secret(token, token_)) return launch::http_refusal(403, "lp ui: the address needs its token");
   if (is_page) return page();
+  if (request.method != "GET" && request.method != "POST") {
+    return launch::http_refusal(405, "lp ui answers GET and POST alone");
+  }
   if (request.path == "/api/live" || request.path == "/api/logs") {
     stream(client, request);
   } else {
@@ -161,22 +176,22 @@ std::string UiServer::answer_to(const HttpRequest& request) {
   if (path == "/api/why") return why_json(run_of(request));
   if (path == "/api/curves") return curves_json(run_of(request));
   if (path == "/api/checkpoints") return checkpoints_json(run_of(request));
+  if (is_change(path)) throw Refusal(Exit::usage, path + " changes a run: POST it");
   throw Refusal(Exit::unknown, "lp ui has no " + path);
 }
 
 std::string UiServer::change(const HttpRequest& request) const {
+  if (!is_change(request.path)) throw Refusal(Exit::unknown, "lp ui has no POST " + request.path);
   if (options_.read_only) throw Refusal(Exit::usage, "lp ui was started with --read-only");
   RunView run = view_of(run_of(request));
   std::string done;
   if (request.path == "/api/stop") {
     done = stop_run(run, {.by = this_user("lp ui"),
                           .reason = std::string(request.asked("reason")),
-                          .force = request.asked("force") == "yes",
+                          .force = says_yes(request, "force"),
                           .patience = 0});
-  } else if (request.path == "/api/restart") {
-    done = restart_node(run, std::string(request.asked("node")));
   } else {
-    throw Refusal(Exit::unknown, "lp ui has no " + request.path);
+    done = restart_node(run, std::string(request.asked("node")));
   }
   JsonWriter json;
   json.begin_object();

@@ -143,6 +143,9 @@ TEST_F(UiServerTest, ViewsAreAnsweredAndMistakesAreSentences) {
   EXPECT_TRUE(contains(send("POST /api/stop?run=training-1", field), "there is nothing to stop; it succeeded: done"));
   EXPECT_EQ(code_of_answer(send("POST /api/restart?run=training-1&node=server", field)), 409);
   EXPECT_EQ(code_of_answer(send("POST /api/runs", field)), 404);
+  EXPECT_EQ(code_of_answer(send("PUT /api/runs", field)), 405);
+  EXPECT_EQ(code_of_answer(send("POST /api/stop?run=training-1&force=perhaps", field)), 400);
+  EXPECT_TRUE(contains(get("/api/stop?run=training-1"), "/api/stop changes a run: POST it"));
 }
 
 TEST_F(UiServerTest, AReaderOfRunsChangesNothing) {
