@@ -149,8 +149,11 @@ TEST_F(HttpTest, AClientThatWaitsForLeaveToSendItsBodyGetsIt) {
   EXPECT_TRUE(asking->text.ends_with("\r\n\r\nPUT / ok"));
 }
 
-TEST_F(HttpTest, AHeadComesWithoutItsBody) {
+TEST_F(HttpTest, ARequestWithTwoHostsIsRefused) {
   EXPECT_TRUE(ask("GET /x HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n").starts_with("HTTP/1.1 400"));
+}
+
+TEST_F(HttpTest, AHeadComesWithoutItsBody) {
   const std::string answer = ask("HEAD /x HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(answer.find("Content-Length: 7\r\n"), std::string::npos);
   EXPECT_TRUE(answer.ends_with("\r\n\r\n"));
