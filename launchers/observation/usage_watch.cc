@@ -15,7 +15,8 @@ constexpr auto kPerProcess = std::chrono::milliseconds(20);  // in a period: a l
 constexpr int kLooks = 4;                                    // in the first intervals
 constexpr auto kShortestUse = std::chrono::seconds(1);       // between two questions for processors and calls
 constexpr auto kLongestUse = std::chrono::minutes(1);
-constexpr std::size_t kLongestName = 64;  // characters of a text about a wait
+constexpr auto kPatience = std::chrono::seconds(5);  // with processes that are slow to answer
+constexpr std::size_t kLongestName = 64;             // characters of a text about a wait
 
 double wall_now() { return static_cast<double>(wall_clock() / 1'000'000) / 1e3; }
 
@@ -77,12 +78,17 @@ UsageWatch::UsageWatch(const Plan& plan, const SupervisionGraph& graph, std::opt
   now_ = {.begin = wall_now(), .nodes = std::vector<UsageRecord::NodeUse>(record_.nodes.size())};
 }
 
-void UsageWatch::advance(Function<void(Inquiry)> ask, Function<RunStatus()> status) {
+void UsageWatch::advance(Function<std::vector<std::size_t>(Inquiry)> ask, Function<RunStatus()> status) {
   if (!passed(next_)) return;
+  const bool complete = std::all_of(asked_.begin(), asked_.end(), [this](std::size_t one) {
+    return parts_.contains(one) && parts_.at(one).waits.has_value();
+  });
+  next_ = after(period_);
+  if (!complete && !passed(patience_)) return;
   if (looks_) end_look(status(), wall_now());
   looks_ = true;
-  next_ = after(period_);
-  ask(Inquiry::moment);
+  patience_ = after(kPatience);
+  asked_ = ask(Inquiry::moment);
   if (!passed(next_use_)) return;
   next_use_ = after(std::clamp<Duration>(from_seconds(length_), kShortestUse, kLongestUse));
   ask(Inquiry::use);

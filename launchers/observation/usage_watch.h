@@ -34,8 +34,9 @@ class UsageWatch {
 
   // When advance() is due.
   Time next() const { return next_; }
-  // Ends the last look, and begins another one: asks the processes that are up. on_measured() follows.
-  void advance(Function<void(Inquiry)> ask, Function<RunStatus()> status);
+  // Ends the last look when all processes have answered, or have had time to, and begins another one. `ask` asks the
+  // processes that are up, and returns them; on_measured() follows.
+  void advance(Function<std::vector<std::size_t>(Inquiry)> ask, Function<RunStatus()> status);
   // Takes a part of an answer, also of one that others have asked for.
   void on_measured(std::size_t process, const Measurement& part);
   // Ends a look at this time, in seconds since 1970, with the answers that have come since the last one.
@@ -63,6 +64,8 @@ class UsageWatch {
   Duration period_;            // between two looks
   Time next_{};
   Time next_use_{};
+  Time patience_{};                                    // until then processes may answer
+  std::vector<std::size_t> asked_{};                   // the processes of the last look
   bool looks_ = false;                                 // a look has begun
   std::map<std::size_t, Measurement> parts_{};         // the answers to it, by process
   std::map<std::size_t, ProcessUse> used_{};           // by process: the last use that was known

@@ -293,7 +293,7 @@ bool RunState::is_watched() const { return usage_ != nullptr && coordinator_->ph
 
 void RunState::watch_usage() {
   if (!is_watched()) return;
-  usage_->advance([this](Inquiry what) { coordinator_->measure(what); }, [this] { return current_status(); });
+  usage_->advance([this](Inquiry what) { return coordinator_->measure(what); }, [this] { return current_status(); });
   if (passed(next_usage_save_)) save_usage();
 }
 

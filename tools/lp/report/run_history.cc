@@ -15,8 +15,9 @@ namespace lp::tool {
 namespace {
 
 constexpr std::size_t kMostEdges = 100;  // between nodes, in a table
-constexpr double kMuchLonger = 2;        // as often as the median of its group waits end at a straggler
-constexpr double kLeastEnds = 0.1;       // and at this share of the looks
+constexpr std::size_t kMostPathParts = 60;
+constexpr double kMuchLonger = 2;   // as often as the median of its group waits end at a straggler
+constexpr double kLeastEnds = 0.1;  // and at this share of the looks
 
 UsageRecord usage_of(const RunLocation& place, std::vector<std::string>& damages) {
   const std::filesystem::path file = place.directory / launch::kUsageFile;
@@ -149,29 +150,36 @@ std::vector<UsageRecord::End> ends_of(const UsageRecord& usage) {
 }
 
 std::vector<PathPart> critical_path(const UsageRecord& usage) {
-  std::vector<PathPart> path;
-  std::vector<double> looks;  // for each part: those that ended there, and all
-  std::vector<double> all;
-  for (const UsageRecord::Interval& interval : usage.intervals) {
-    PathPart part{.time = {interval.begin, interval.end}};
-    double sum = 0;
-    for (const UsageRecord::End& end : interval.ends) sum += end.looks;
-    const double most = interval.ends.empty() ? 0 : interval.ends.front().looks;
-    if (!interval.ends.empty()) {
-      part.node = interval.ends.front().node;
-      part.work = interval.ends.front().work;
-    }
-    if (!path.empty() && path.back().node == part.node && path.back().work == part.work) {
-      path.back().time.end = part.time.end;
-      looks.back() += most;
-      all.back() += sum;
+  UsageRecord coarse = usage;
+  while (coarse.intervals.size() > kMostPathParts) launch::halve_intervals(coarse);
+  std::vector<UsageRecord::Interval> parts;  // of neighbours with one node
+  std::vector<std::string> nodes;
+  for (const UsageRecord::Interval& interval : coarse.intervals) {
+    std::map<std::string, double> looks;
+    for (const UsageRecord::End& end : interval.ends) looks[end.node] += end.looks;
+    const auto most =
+        std::max_element(looks.begin(), looks.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::string node = most == looks.end() ? std::string() : most->first;
+    if (!parts.empty() && nodes.back() == node) {
+      launch::add_interval(parts.back(), interval);
     } else {
-      path.push_back(std::move(part));
-      looks.push_back(most);
-      all.push_back(sum);
+      parts.push_back(interval);
+      nodes.push_back(std::move(node));
     }
   }
-  for (std::size_t i = 0; i < path.size(); ++i) path[i].share = all[i] > 0 ? looks[i] / all[i] : 0;
+  std::vector<PathPart> path;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    PathPart part{.time = {parts[i].begin, parts[i].end}, .node = nodes[i]};
+    double all = 0;
+    for (const UsageRecord::End& end : parts[i].ends) {
+      all += end.looks;
+      if (end.node != part.node) continue;
+      if (part.work.empty()) part.work = end.work;  // those with most looks come first
+      part.share += end.looks;
+    }
+    if (all > 0) part.share /= all;
+    path.push_back(std::move(part));
+  }
   return path;
 }
 

@@ -56,12 +56,13 @@ std::vector<NodeSummary> summaries_of(const RunHistory& history);
 std::vector<UsageRecord::End> ends_of(const UsageRecord& usage);
 double looks_of(const UsageRecord& usage);
 
-// The critical path: in each interval the place at which most waits ended. Intervals with one place are one part.
+// The critical path: in each of at most 60 equal parts of the run the node at which most waits ended. Parts with one
+// node are joined.
 struct PathPart {
   TimeSpan time{};
   std::string node{};  // empty: no run() was awaited, as before all nodes were up
-  std::string work{};
-  double share = 0;  // the part of the waits that ended there
+  std::string work{};  // that most of them ended at
+  double share = 0;    // the part of the waits that ended there
 };
 std::vector<PathPart> critical_path(const UsageRecord& usage);
 
