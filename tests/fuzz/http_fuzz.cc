@@ -1,4 +1,5 @@
-// Any bytes as a request of HTTP: a request, or a refusal. They come whole, and byte for byte with the same outcome.
+// Any bytes as a request of HTTP: a request, or a refusal. When they come byte for byte they are the same request, and
+// what is refused is no request either.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +11,7 @@
 
 namespace {
 
-struct Outcome {
-  std::optional<lp::launch::HttpRequest> request{};
-  bool refused = false;
-};
-
-Outcome read(std::string_view bytes, std::size_t piece) {
+std::optional<lp::launch::HttpRequest> read(std::string_view bytes, std::size_t piece) {
   lp::launch::HttpRequestReader reader;
   std::size_t used = 0;
   for (std::size_t end = piece; used < bytes.size(); end += piece) {
@@ -24,22 +20,21 @@ Outcome read(std::string_view bytes, std::size_t piece) {
     if (now_used > here.size()) std::abort();
     used += now_used;
     static_cast<void>(reader.must_continue());
-    if (auto request = reader.take()) return {.request = std::move(request)};
-    if (reader.refusal().has_value()) return {.refused = true};
-    if (end >= bytes.size()) break;
+    if (auto request = reader.take()) return request;
+    if (reader.refusal().has_value() || end >= bytes.size()) break;
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const Outcome whole = read(bytes, size + 1);
-  const Outcome pieces = read(bytes, 1);
-  if (whole.refused != pieces.refused || whole.request.has_value() != pieces.request.has_value()) std::abort();
-  if (!whole.request.has_value()) return 0;
-  if (whole.request->path != pieces.request->path || whole.request->body != pieces.request->body) std::abort();
-  static_cast<void>(lp::launch::refusal_of_origin(*whole.request, {}));
+  const auto whole = read(bytes, size + 1);
+  const auto pieces = read(bytes, 1);
+  if (whole.has_value() != pieces.has_value()) std::abort();
+  if (!whole.has_value()) return 0;
+  if (whole->path != pieces->path || whole->body != pieces->body) std::abort();
+  static_cast<void>(lp::launch::refusal_of_origin(*whole, {}));
   return 0;
 }
