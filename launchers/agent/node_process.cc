@@ -27,6 +27,7 @@
 #include "launchers/os/crash_handler.h"
 #include "launchers/os/event_loop.h"
 #include "lp/base/error.h"
+#include "lp/base/shared_heap.h"
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/runtime.h"
@@ -156,11 +157,18 @@ class NodeHost final : public Runtime::Observer {
 
   // This thread answers, because the services may be stuck.
   void answer(Inquiry what) {
-    if (what == Inquiry::use) control_.send(pack(unit_, incarnation_, pack_calls(measurement_of(runtime_->calls()))));
+    if (what == Inquiry::use) control_.send(pack(unit_, incarnation_, pack_measured(measured())));
     if (what != Inquiry::waits && what != Inquiry::moment) return;
     control::WaitsT waits;
     waits.text = pack_waits(runtime_->waits());
     control_.send(pack(unit_, incarnation_, std::move(waits)));
+  }
+
+  Measurement measured() const {
+    const SharedHeap* const heap = SharedHeap::current();
+    MetricSamples metrics{.shared_memory = heap == nullptr ? 0 : heap->used()};
+    for (const NodeId node : start_.nodes) runtime_->add_metrics(node, metrics);
+    return measurement_of(runtime_->calls(), std::move(metrics));
   }
 
   bool is_here(NodeId node) const {
