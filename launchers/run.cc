@@ -49,6 +49,7 @@ void Run::kill() {
 
 void Run::keep_report(std::string json) { state_->keep_report(std::move(json)); }
 RunStatus Run::status() const { return state_->status(); }
+std::string Run::metrics_url() const { return state_->metrics_url(); }
 const std::string& Run::name() const { return state_->launch().name; }
 const std::filesystem::path& Run::directory() const { return state_->launch().options.directory; }
 const Program& Run::program() const { return *state_->launch().program; }

@@ -56,6 +56,7 @@ class Run {
   void keep_report(std::string json);
 
   RunStatus status() const;
+  std::string metrics_url() const;  // empty: LaunchOptions::metrics is
   const std::string& name() const;
   const std::filesystem::path& directory() const;
   const Program& program() const;

@@ -5,6 +5,7 @@
 #include "lp/base/error.h"             // IWYU pragma: export
 #include "lp/base/random.h"            // IWYU pragma: export
 #include "lp/checkpoint/checkpoint.h"  // IWYU pragma: export
+#include "lp/program/metrics.h"        // IWYU pragma: export
 #include "lp/program/program.h"        // IWYU pragma: export
 #include "lp/rpc/client.h"             // IWYU pragma: export
 #include "lp/rpc/clients.h"            // IWYU pragma: export

@@ -28,6 +28,7 @@
 #include "launchers/os/crash_handler.h"
 #include "launchers/os/event_loop.h"
 #include "lp/base/error.h"
+#include "lp/base/shared_heap.h"
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/runtime.h"
@@ -159,7 +160,7 @@ class NodeHost final : public Runtime::Observer {
 
   // This thread answers, because the services may be stuck.
   void answer(Inquiry what) {
-    if (what == Inquiry::use) control_.send(pack(unit_, incarnation_, pack_calls(measurement_of(runtime_->calls()))));
+    if (what == Inquiry::use) control_.send(pack(unit_, incarnation_, pack_measured(measured())));
     if (what != Inquiry::waits && what != Inquiry::moment) return;
     control::WaitsT waits;
     waits.text = pack_waits(runtime_->waits());
@@ -174,6 +175,13 @@ class NodeHost final : public Runtime::Observer {
     control::SpansT spans;
     spans.text = carry_out(order, runtime_->spans());
     if (!order.ends) control_.send(pack(unit_, incarnation_, std::move(spans)));
+  }
+
+  Measurement measured() const {
+    const SharedHeap* const heap = SharedHeap::current();
+    MetricSamples metrics{.shared_memory = heap == nullptr ? 0 : heap->used()};
+    for (const NodeId node : start_.nodes) runtime_->add_metrics(node, metrics);
+    return measurement_of(runtime_->calls(), std::move(metrics));
   }
 
   bool is_here(NodeId node) const {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -17,21 +18,89 @@
 namespace lp::launch {
 namespace {
 
-constexpr std::size_t kMethods = 1000;  // the limit for a process, because a message may have 1 MiB
+// The limits for a process, because a message may have 1 MiB.
+constexpr std::size_t kMethods = 700;
+constexpr std::size_t kMetricBytes = std::size_t{256} << 10;
 constexpr std::size_t kLongestName = 128;
 
+template <std::size_t Size>
+std::vector<std::uint64_t> without_zeros(const std::array<std::uint64_t, Size>& counts) {
+  std::vector<std::uint64_t> all(counts.begin(), counts.end());
+  while (!all.empty() && all.back() == 0) all.pop_back();
+  return all;
+}
+
 MeasureRecord::Calls record_of(const CallStatistics& from) {
-  MeasureRecord::Calls to{.caller = from.caller.substr(0, kLongestName),
-                          .callee = from.callee.substr(0, kLongestName),
-                          .method = from.method.substr(0, kLongestName),
-                          .calls = from.calls,
-                          .ended = from.ended,
-                          .errors = from.errors,
-                          .bytes_sent = from.bytes_sent,
-                          .bytes_received = from.bytes_received,
-                          .latency = {from.latency.counts.begin(), from.latency.counts.end()}};
-  while (!to.latency.empty() && to.latency.back() == 0) to.latency.pop_back();
-  return to;
+  return {.caller = from.caller.substr(0, kLongestName),
+          .callee = from.callee.substr(0, kLongestName),
+          .method = from.method.substr(0, kLongestName),
+          .calls = from.calls,
+          .ended = from.ended,
+          .errors = from.errors,
+          .bytes_sent = from.bytes_sent,
+          .bytes_received = from.bytes_received,
+          .latency = without_zeros(from.latency.counts),
+          .latency_sum = from.latency_sum,
+          .sent_sizes = without_zeros(from.sent_sizes.counts),
+          .received_sizes = without_zeros(from.received_sizes.counts)};
+}
+
+// About how many bytes of a message it takes.
+std::size_t size_of(const MetricSample& sample) {
+  std::size_t size = 100 + sample.node.size() + sample.name.size() + sample.help.size() +
+                     8 * (sample.bounds.size() + sample.counts.size());
+  for (const auto& [name, value] : sample.labels) size += 24 + name.size() + value.size();
+  return size;
+}
+
+template <class Number>
+std::vector<Number> numbers_of(const flatbuffers::Vector<Number>* from) {
+  return from == nullptr ? std::vector<Number>() : std::vector<Number>(from->begin(), from->end());
+}
+
+std::unique_ptr<control::MetricT> pack_metric(MetricSample&& sample) {
+  auto entry = std::make_unique<control::MetricT>();
+  entry->node = std::move(sample.node);
+  entry->name = std::move(sample.name);
+  entry->help = std::move(sample.help);
+  entry->kind = static_cast<std::uint8_t>(sample.kind);
+  for (auto& [name, value] : sample.labels) {
+    entry->labels.push_back(std::move(name));
+    entry->labels.push_back(std::move(value));
+  }
+  entry->value = sample.value;
+  entry->bounds = std::move(sample.bounds);
+  entry->counts = std::move(sample.counts);
+  return entry;
+}
+
+// Nothing for a malformed one.
+std::optional<MetricSample> unpack_metric(const control::Metric& from) {
+  if (from.kind() > static_cast<std::uint8_t>(MetricSample::Kind::histogram)) return std::nullopt;
+  MetricSample sample{.node = wire::text_of(from.node()),
+                      .name = wire::text_of(from.name()),
+                      .help = wire::text_of(from.help()),
+                      .kind = static_cast<MetricSample::Kind>(from.kind()),
+                      .value = from.value(),
+                      .bounds = numbers_of(from.bounds()),
+                      .counts = numbers_of(from.counts())};
+  if (from.labels() != nullptr) {
+    for (flatbuffers::uoffset_t i = 0; i + 1 < from.labels()->size(); i += 2) {
+      sample.labels.emplace_back(wire::text_of(from.labels()->Get(i)), wire::text_of(from.labels()->Get(i + 1)));
+    }
+  }
+  const bool is_histogram = sample.kind == MetricSample::Kind::histogram;
+  if (is_histogram && sample.counts.size() != sample.bounds.size() + 1) return std::nullopt;
+  return sample;
+}
+
+// Keeps the first metrics, as many as a message has room for.
+void keep_first(MetricSamples& metrics) {
+  std::size_t size = 0;
+  std::size_t kept = 0;
+  while (kept < metrics.samples.size() && (size += size_of(metrics.samples[kept])) <= kMetricBytes) ++kept;
+  metrics.dropped += metrics.samples.size() - kept;
+  metrics.samples.resize(kept);
 }
 
 }  // namespace
@@ -71,14 +140,19 @@ MeasureRecord::Calls calls_since(const MeasureRecord::Calls& before, const Measu
   since(grown.errors, before.errors);
   since(grown.bytes_sent, before.bytes_sent);
   since(grown.bytes_received, before.bytes_received);
-  for (std::size_t i = 0; i < std::min(grown.latency.size(), before.latency.size()); ++i) {
-    since(grown.latency[i], before.latency[i]);
-  }
+  since(grown.latency_sum, before.latency_sum);
+  const auto since_each = [&](std::vector<std::uint64_t>& counters, const std::vector<std::uint64_t>& earlier) {
+    for (std::size_t i = 0; i < std::min(counters.size(), earlier.size()); ++i) since(counters[i], earlier[i]);
+  };
+  since_each(grown.latency, before.latency);
+  since_each(grown.sent_sizes, before.sent_sizes);
+  since_each(grown.received_sizes, before.received_sizes);
   return grown;
 }
 
-Measurement measurement_of(std::vector<CallStatistics> calls) {
-  Measurement measurement;
+Measurement measurement_of(std::vector<CallStatistics> calls, MetricSamples metrics) {
+  keep_first(metrics);
+  Measurement measurement{.metrics = std::move(metrics)};
   if (calls.size() > kMethods) {
     std::sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) { return a.calls > b.calls; });
     measurement.left_out = calls.size() - kMethods;
@@ -89,7 +163,7 @@ Measurement measurement_of(std::vector<CallStatistics> calls) {
   return measurement;
 }
 
-control::MeasuredT pack_calls(Measurement measurement) {
+control::MeasuredT pack_measured(Measurement measurement) {
   control::MeasuredT message;
   message.left_out = measurement.left_out;
   for (MeasureRecord::Calls& one : *measurement.calls) {
@@ -103,12 +177,24 @@ control::MeasuredT pack_calls(Measurement measurement) {
     entry->bytes_sent = one.bytes_sent;
     entry->bytes_received = one.bytes_received;
     entry->latency = std::move(one.latency);
+    entry->latency_sum = one.latency_sum;
+    entry->sent_sizes = std::move(one.sent_sizes);
+    entry->received_sizes = std::move(one.received_sizes);
   }
+  for (MetricSample& one : measurement.metrics->samples) message.metrics.push_back(pack_metric(std::move(one)));
+  message.dropped_metrics = measurement.metrics->dropped;
+  message.shared_memory = measurement.metrics->shared_memory;
   return message;
 }
 
-Measurement unpack_calls(const control::Measured& message) {
+Measurement unpack_measured(const control::Measured& message) {
   Measurement measurement{.left_out = message.left_out()};
+  measurement.metrics = MetricSamples{.dropped = message.dropped_metrics(), .shared_memory = message.shared_memory()};
+  if (message.metrics() != nullptr) {
+    for (const auto* one : *message.metrics()) {
+      if (auto sample = unpack_metric(*one)) measurement.metrics->samples.push_back(*std::move(sample));
+    }
+  }
   measurement.calls.emplace();
   if (message.calls() == nullptr) return measurement;
   for (const auto* one : *message.calls()) {
@@ -120,8 +206,11 @@ Measurement unpack_calls(const control::Measured& message) {
              .ended = one->ended(),
              .errors = one->errors(),
              .bytes_sent = one->bytes_sent(),
-             .bytes_received = one->bytes_received()};
-    if (one->latency() != nullptr) entry.latency.assign(one->latency()->begin(), one->latency()->end());
+             .bytes_received = one->bytes_received(),
+             .latency = numbers_of(one->latency()),
+             .latency_sum = one->latency_sum(),
+             .sent_sizes = numbers_of(one->sent_sizes()),
+             .received_sizes = numbers_of(one->received_sizes())};
   }
   return measurement;
 }

@@ -11,6 +11,7 @@
 
 #include "launchers/os/thread_states.h"
 #include "launchers/record/status.h"
+#include "lp/rpc/observation/metric_sample.h"
 #include "lp/rpc/observation/waits.h"
 
 namespace lp {
@@ -42,6 +43,10 @@ struct MeasureRecord {
     std::uint64_t bytes_received = 0;
     std::vector<std::uint64_t>
         latency{};  // the number of calls that took less than 1 ns, 2 ns, 4 ns, ...; trailing zeros are left out
+    std::uint64_t latency_sum = 0;  // nanoseconds that they took
+    // The number of calls that sent, and of replies that were, at most 64 bytes, 1 KiB, 16 KiB, ...; likewise.
+    std::vector<std::uint64_t> sent_sizes{};
+    std::vector<std::uint64_t> received_sizes{};
   };
   double time = 0;  // seconds on a monotonic clock
   RunStatus status{};
@@ -97,6 +102,7 @@ struct Measurement {
   std::optional<ProcessUse> use{};
   std::optional<std::vector<MeasureRecord::Calls>> calls{};
   std::uint64_t left_out = 0;
+  std::optional<MetricSamples> metrics{};  // comes with the calls
   std::optional<ProcessWaits> waits{};
   std::optional<std::vector<ThreadState>> threads{};
   std::optional<Stacks> stacks{};
@@ -106,12 +112,13 @@ struct Measurement {
   bool answers(Inquiry what) const;
 };
 
-// Packs the calls. Where there are very many methods, only those with the most calls are kept, so that the message fits
-// its limit.
-Measurement measurement_of(std::vector<CallStatistics> calls);
+// The answer of nodes to Inquiry::use. Where there are very many methods or metrics, only the methods with the most
+// calls and the first metrics are kept, so that the message fits its limit.
+Measurement measurement_of(std::vector<CallStatistics> calls, MetricSamples metrics);
 
-control::MeasuredT pack_calls(Measurement measurement);
-Measurement unpack_calls(const control::Measured& message);
+control::MeasuredT pack_measured(Measurement measurement);
+// Leaves out malformed metrics.
+Measurement unpack_measured(const control::Measured& message);
 
 }  // namespace launch
 }  // namespace lp

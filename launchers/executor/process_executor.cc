@@ -396,7 +396,7 @@ void ProcessExecutor::handle(std::size_t host, std::span<const std::uint8_t> byt
   } else if (const auto* used = message->body_as_Used()) {
     events_->on_measured(process, message->incarnation(), {.use = use_of(*used)});
   } else if (const auto* measured = message->body_as_Measured()) {
-    events_->on_measured(process, message->incarnation(), unpack_calls(*measured));
+    events_->on_measured(process, message->incarnation(), unpack_measured(*measured));
   } else if (const auto* stacks = message->body_as_Stacks()) {
     events_->on_measured(process, message->incarnation(),
                          {.stacks = Stacks{wire::text_of(stacks->text()), stacks->problem()}});

@@ -227,7 +227,9 @@ void ThreadExecutor::measure_use(std::span<const std::size_t> processes) {
       calls[at->second].push_back(std::move(one));
   }
   for (const std::size_t process : processes) {
-    Measurement measurement = measurement_of(std::move(calls[process]));
+    MetricSamples metrics;
+    for (const NodeId node : graph_.processes[process].nodes) runtime_->add_metrics(node, metrics);
+    Measurement measurement = measurement_of(std::move(calls[process]), std::move(metrics));
     measurement.use.emplace();  // the resources of a single thread are unknown
     events_->on_measured(process, incarnations_[process], std::move(measurement));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "launchers/control/process_roles.h"
+#include "launchers/http/http_address.h"
 #include "launchers/os/relaunch_command.h"
 #include "launchers/plan/agent_starter.h"
 #include "lp/base/error.h"
@@ -76,6 +77,7 @@ void check_options(const Program& program, const LaunchOptions& options) {
     throw Error(ErrorKind::failed, "LaunchOptions::heartbeat is " + duration_text(options.heartbeat) +
                                        ": it must be above 0, or every service would count as hanging");
   }
+  if (!options.metrics.empty()) read_http_address(options.metrics);  // throws for a malformed one
   if (options.grace < Duration::zero()) {
     throw Error(ErrorKind::failed, "LaunchOptions::grace is " + duration_text(options.grace) +
                                        ": it must be 0, to kill nodes at once, or more");

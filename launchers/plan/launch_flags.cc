@@ -55,6 +55,7 @@ LaunchOptions options_of(const LaunchFlags& flags, const Engines& engines, const
                         .path = flags.path,
                         .listen = flags.listen,
                         .curve = flags.curve,
+                        .metrics = flags.metrics,
                         .serve_forever = flags.serve,
                         .pin = flags.pin,
                         .debug = flags.debug};

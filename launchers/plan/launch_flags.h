@@ -44,6 +44,7 @@ struct LaunchFlags {
   Path path = Path::nearest;
   std::string listen = "127.0.0.1";
   bool curve = false;
+  std::string metrics{};
   bool serve = false;
 
   static constexpr auto fields = lp::fields(
@@ -90,6 +91,9 @@ struct LaunchFlags {
       lp::field("path", "the path of all calls; nearest: each call takes the shortest path that exists"),
       lp::field("listen", "address of this host at which nodes listen; all traffic beyond loopback is encrypted"),
       lp::field("curve", "encrypt and authenticate TCP on loopback too"),
+      lp::field(
+          "metrics",
+          "serve metrics for Prometheus at [ADDRESS:]PORT, on this host alone without an address; 0: a free port"),
       lp::field("serve", "allow a program in which no node has run(): it serves until Ctrl-C"));
 };
 

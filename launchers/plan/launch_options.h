@@ -59,6 +59,7 @@ struct LaunchOptions {
   Path path = Path::nearest;         // the path that all calls must take, for tests
   std::string listen = "127.0.0.1";  // the address of this host; beyond loopback, traffic is encrypted
   bool curve = false;                // TCP is encrypted, also on loopback
+  std::string metrics{};             // where metrics are served: [ADDRESS:]PORT; empty: nowhere
   std::size_t shared_memory = 0;     // the limit in bytes for the big arrays of a process; 0: all memory of the machine
   bool serialize = false;            // calls inside a process are serialized, too
   std::vector<GroupPlacement> placements{};  // replace options that the program sets for its groups

@@ -30,6 +30,7 @@ struct RunRecord {
   std::string directory{};  // the path of the run directory on that host
   std::string kubectl{};    // the command that reaches the run's cluster; empty: it runs in no cluster
   std::string ssh{};        // the command that reaches the launcher's host; empty: ssh
+  std::string metrics{};    // the URL of the metrics on that host; empty: none are served
   int pid = 0;
   double began = 0;
   std::uint64_t seed = 0;

@@ -62,6 +62,11 @@ RunState::RunState(Launch given, std::function<void()> report)
     signals_ = std::make_unique<SignalPoller>();
     watch_signals();
   }
+  if (!options.metrics.empty()) {
+    metrics_ = std::make_unique<MetricsServer>(read_http_address(options.metrics), launch_.program->name(), graph_,
+                                               loop_, [this] { return current_status(); });
+    metrics_url_ = metrics_->url();
+  }
   nodes_ = launch_.engine().make_nodes(parts());
   coordinator_ = std::make_unique<Coordinator>(graph_, coordinator_options(), nodes_->executor(), *this);
   nodes_->attach(*coordinator_);
@@ -70,9 +75,11 @@ RunState::RunState(Launch given, std::function<void()> report)
                    .launch = launch_.launchers.text(),
                    .job = own_number(launch_.engine()),
                    .ssh = options.ssh,
+                   .metrics = metrics_url_,
                    .seed = options.seed,
                    .resumed = options.resume.string()},
                   launch_.plan, resolved_configuration(options));
+  if (metrics_ != nullptr) log("metrics are at " + metrics_url_);
   if (!recorder_.writes()) return;
   open_to_others();
   usage_ = std::make_unique<UsageWatch>(launch_.plan, graph_, earlier_usage(options.directory));
@@ -158,6 +165,7 @@ void RunState::serve() {
     watch_job();
     watch_movement();
     watch_usage();
+    if (metrics_ != nullptr && metrics_->advance(now())) coordinator_->measure(Inquiry::use);
     show_progress();
     write_status(false);
   }
@@ -166,13 +174,14 @@ void RunState::serve() {
 
 Time RunState::next() const {
   return std::min({coordinator_->next(), recorder_.writes() ? status_writer_.next() : kNever, nodes_->next(),
-                   admin_ != nullptr ? admin_->next() : kNever, next_job_check_, next_stall_check_,
-                   is_watched() ? usage_->next() : kNever});
+                   admin_ != nullptr ? admin_->next() : kNever, metrics_ != nullptr ? metrics_->next() : kNever,
+                   next_job_check_, next_stall_check_, is_watched() ? usage_->next() : kNever});
 }
 
 void RunState::end() {
   report_.end(after(launch_.options.grace));
   nodes_->finish();
+  metrics_.reset();
   result_ = coordinator_->result();
   add_source_lines(result_.cause.backtrace, "/proc/" + std::to_string(getpid()) + "/exe");
   write_status(true);
@@ -219,13 +228,16 @@ void RunState::on_phase(Phase phase) {
   status_writer_.changed();
   if (phase == Phase::stopping && usage_ != nullptr) coordinator_->measure(Inquiry::use);  // before processes end
   if (phase == Phase::running) waiters_.change([this] { ready_ = true; });
+  if (phase == Phase::running && metrics_ != nullptr) metrics_->on_ready();
   if (phase == nodes_->closing_phase()) nodes_->runtime().close();
 }
 
 // The curves are written first: a run that is resumed from the cut has them up to its step.
 RestorePoint RunState::on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) {
   save_curves();
-  return cuts_.complete(step, members);
+  RestorePoint cut = cuts_.complete(step, members);
+  if (metrics_ != nullptr) metrics_->on_cut();
+  return cut;
 }
 
 void RunState::on_cut_given_up(std::uint64_t step) {
@@ -247,6 +259,7 @@ void RunState::log(const std::string& line) {
 
 void RunState::on_measured(std::size_t process, Measurement part) {
   stall_.on_measured(process, part);
+  if (metrics_ != nullptr) metrics_->on_measured(process, part);
   if (admin_ != nullptr) admin_->on_measured(process, part);
   if (usage_ != nullptr) usage_->on_measured(process, part);
 }

@@ -13,6 +13,7 @@
 
 #include "launchers/admin/run_api.h"
 #include "launchers/executor/run_nodes.h"
+#include "launchers/metrics/metrics_server.h"
 #include "launchers/observation/usage_watch.h"
 #include "launchers/os/event_loop.h"
 #include "launchers/os/signals.h"
@@ -41,6 +42,7 @@ class RunState final : public Coordinator::Listener {
   void start();
 
   const Launch& launch() const { return launch_; }
+  const std::string& metrics_url() const { return metrics_url_; }  // empty: there are none
   bool wait_ended(Time until);
   bool wait_ready(Time until);
   // Runs the task in the loop.
@@ -99,7 +101,9 @@ class RunState final : public Coordinator::Listener {
   std::unique_ptr<Terminal> terminal_;
   std::unique_ptr<RunNodes> nodes_;
   std::unique_ptr<Coordinator> coordinator_;
-  std::unique_ptr<RunApi> admin_;  // null: the run cannot be reached from outside
+  std::unique_ptr<RunApi> admin_;           // null: the run cannot be reached from outside
+  std::unique_ptr<MetricsServer> metrics_;  // null: nobody asked for metrics, or the run has ended
+  std::string metrics_url_;
   ReportThread report_;
   StatusWriter status_writer_;
   std::unique_ptr<UsageWatch> usage_;  // null: the run has no directory

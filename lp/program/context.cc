@@ -169,6 +169,8 @@ Edge& Context::edge(const std::string& node, const internal::Interface& service)
   return *edge;
 }
 
+MetricRegistry& Context::metrics() { return state_.metrics; }
+
 rpc::Membership* Context::membership(const std::string& group, int size) {
   return state_.runtime.membership(group, size);
 }

@@ -16,6 +16,7 @@
 
 namespace lp {
 class Edge;
+class MetricRegistry;
 namespace rpc {
 class Membership;
 }  // namespace rpc
@@ -87,6 +88,8 @@ class Context {
   // size (null if the size is 0). Both throw Error::failed if the program has no such node or group.
   Edge& edge(const std::string& node, const internal::Interface& service);
   rpc::Membership* membership(const std::string& group, int size);
+  // For lp's own code: the metrics of this node (metrics.h).
+  MetricRegistry& metrics();
 
  private:
   bool has_turn() const;

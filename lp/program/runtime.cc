@@ -395,6 +395,18 @@ std::vector<CallStatistics> Runtime::calls() const {
   return all;
 }
 
+void Runtime::add_metrics(NodeId node, MetricSamples& all) const {
+  const std::lock_guard lock(state_->mutex);
+  Context::State* const here = state_->current[node];
+  if (here == nullptr) return;
+  const auto queued = static_cast<double>(here->core.turn().each_waiting(0, [](const rpc::Task&) {}));
+  all.samples.push_back({.node = here->spec.name,
+                         .name = "lp_node_queue_length",
+                         .help = "calls and other work that wait for the node's turn",
+                         .value = queued});
+  here->metrics.sample(here->spec.name, all);
+}
+
 ProcessWaits Runtime::waits() const {
   ProcessWaits all{.calls = state_->process.calls(ProcessWaits::kMost)};
   const std::lock_guard lock(state_->mutex);

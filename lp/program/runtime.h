@@ -18,6 +18,7 @@
 #include "lp/program/program.h"
 #include "lp/rpc/client.h"
 #include "lp/rpc/core/run_settings.h"
+#include "lp/rpc/observation/metric_sample.h"
 #include "lp/rpc/observation/span_recorder.h"
 #include "lp/rpc/observation/waits.h"
 
@@ -57,6 +58,9 @@ class Runtime {
 
   // The calls that this process has made so far, by caller, callee and method.
   std::vector<CallStatistics> calls() const;
+
+  // Adds the metrics that this node has defined, and those of its queue, if it is here.
+  void add_metrics(NodeId node, MetricSamples& all) const;
 
   // What the nodes of this process wait for now. Needs nobody's turn.
   ProcessWaits waits() const;

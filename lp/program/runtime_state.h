@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lp/program/cut_ends.h"
+#include "lp/program/metric_registry.h"
 #include "lp/program/program.h"
 #include "lp/program/runtime.h"
 #include "lp/rpc/core/local_process.h"
@@ -73,6 +74,7 @@ struct Context::State {
   const NodeSpec& spec;
   rpc::ServiceInstance core;
   Context context;
+  MetricRegistry metrics;  // outlives the object, whose members use it
   std::unique_ptr<NodeObject> object;
   std::vector<std::uint64_t> due;  // steps to save when the turn ends; owned by the holder of the turn
   std::mutex mutex;

@@ -19,7 +19,7 @@ PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training",
 # The rooms of launchers/: each may include those before it. Engines never include one another.
 ROOMS = ["launchers/" + room for room in
          ["os", "http", "record", "control", "supervisor", "observation", "engine", "plan", "agent", "remote", "executor",
-          "admin"]]
+          "admin", "metrics"]]
 ENGINES = ["launchers/" + engine for engine in ["threads", "processes", "ssh", "slurm", "kubernetes"]]
 
 # The folders that the files of a folder may include, beside their own folder. The longest prefix counts.

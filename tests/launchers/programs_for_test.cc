@@ -28,6 +28,7 @@ class Worker {
   }
 
   void run(Context& context) {
+    metric::Counter(context, "test_runs", "runs of a worker").add();
     const bool last = index_ == config_.workers.most - 1;
     const bool first_time = context.incarnation() == 1;
     if (config_.mode == "throws" && last) throw std::runtime_error("no data here");
@@ -59,6 +60,10 @@ class Worker {
       if (config_.mode != "waits" && last) std::fprintf(stderr, "waiting\n");
       context.wait_for_stop();
       return;
+    }
+    while (config_.mode == "calls at a pace") {
+      if (!context.wait_for(std::chrono::milliseconds(100))) return;
+      counter_.call<&Counter::add>(1);
     }
     for (int step = 1; step <= config_.steps; ++step) {
       counter_.call<&Counter::add>(1);

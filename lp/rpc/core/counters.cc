@@ -20,14 +20,23 @@ Duration LatencyHistogram::quantile(double share) const {
 
 namespace rpc {
 
+SizeHistogram CallCounters::Traffic::histogram() const {
+  SizeHistogram result;
+  for (std::size_t i = 0; i < sizes.size(); ++i) result.counts[i] = sizes[i].load();
+  return result;
+}
+
 CallStatistics CallCounters::statistics() const {
   CallStatistics result{.method = std::string(info_.name)};
   result.calls = calls_.load();
   result.ended = ended_.load();
   result.errors = errors_.load();
-  result.bytes_sent = bytes_sent_.load();
-  result.bytes_received = bytes_received_.load();
+  result.bytes_sent = sent_.bytes.load();
+  result.bytes_received = received_.bytes.load();
   for (std::size_t i = 0; i < latency_.size(); ++i) result.latency.counts[i] = latency_[i].load();
+  result.latency_sum = latency_sum_.load();
+  result.sent_sizes = sent_.histogram();
+  result.received_sizes = received_.histogram();
   return result;
 }
 

@@ -25,6 +25,18 @@ struct LatencyHistogram {
   Duration quantile(double share) const;
 };
 
+// The sizes of messages: counts of those of at most 64 bytes, 1 KiB, 16 KiB, ... 1 GiB, and of larger ones. A value.
+struct SizeHistogram {
+  static constexpr std::size_t kSize = 8;
+  std::array<std::uint64_t, kSize> counts{};
+
+  static constexpr std::uint64_t bound(std::size_t bucket) { return std::uint64_t{64} << (4 * bucket); }
+  static constexpr std::size_t bucket(std::uint64_t bytes) {
+    if (bytes <= bound(0)) return 0;
+    return std::min((static_cast<std::size_t>(std::bit_width(bytes - 1)) - 3) / 4, kSize - 1);
+  }
+};
+
 // The totals of one caller's calls of one method. A value.
 struct CallStatistics {
   std::string caller{};  // name of the node
@@ -36,6 +48,9 @@ struct CallStatistics {
   std::uint64_t bytes_sent = 0;      // bytes of calls that left the process
   std::uint64_t bytes_received = 0;  // bytes of their replies
   LatencyHistogram latency{};        // times of one call in CallCounters::kTimed
+  std::uint64_t latency_sum = 0;     // nanoseconds of these
+  SizeHistogram sent_sizes{};        // sizes of calls that left the process
+  SizeHistogram received_sizes{};    // sizes of their replies
 };
 
 namespace rpc {
@@ -64,22 +79,36 @@ class CallCounters {
   void took(Duration time) noexcept {
     const auto bucket = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(time.count())));
     latency_[std::min(bucket, latency_.size() - 1)].fetch_add(1, std::memory_order_relaxed);
+    latency_sum_.fetch_add(static_cast<std::uint64_t>(time.count()), std::memory_order_relaxed);
   }
-  void sent(std::size_t bytes) noexcept { bytes_sent_.fetch_add(bytes, std::memory_order_relaxed); }
-  void received(std::size_t bytes) noexcept { bytes_received_.fetch_add(bytes, std::memory_order_relaxed); }
+  void sent(std::size_t bytes) noexcept { sent_.add(bytes); }
+  void received(std::size_t bytes) noexcept { received_.add(bytes); }
 
   CallStatistics statistics() const;
 
  private:
   friend class EdgeCounters;
+  // Messages in one direction.
+  struct Traffic {
+    std::atomic<std::uint64_t> bytes = 0;
+    std::array<std::atomic<std::uint64_t>, SizeHistogram::kSize> sizes{};
+
+    void add(std::size_t size) noexcept {
+      bytes.fetch_add(size, std::memory_order_relaxed);
+      sizes[SizeHistogram::bucket(size)].fetch_add(1, std::memory_order_relaxed);
+    }
+    SizeHistogram histogram() const;
+  };
+
   const MethodInfo& info_;
   std::atomic<std::uint64_t> calls_ = 0;
   std::atomic<std::uint64_t> ended_ = 0;
   std::atomic<std::uint64_t> errors_ = 0;
   std::atomic<std::uint32_t> answered_ = 0;  // the incarnation of the callee that has answered last
-  std::atomic<std::uint64_t> bytes_sent_ = 0;
-  std::atomic<std::uint64_t> bytes_received_ = 0;
+  Traffic sent_;
+  Traffic received_;
   std::array<std::atomic<std::uint64_t>, LatencyHistogram::kSize> latency_{};
+  std::atomic<std::uint64_t> latency_sum_ = 0;
   CallCounters* next_ = nullptr;
 };
 
