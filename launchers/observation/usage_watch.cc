@@ -15,8 +15,8 @@ constexpr auto kPerProcess = std::chrono::milliseconds(20);  // in a period: a l
 constexpr int kLooks = 4;                                    // in the first intervals
 constexpr auto kShortestUse = std::chrono::seconds(1);       // between two questions for processors and calls
 constexpr auto kLongestUse = std::chrono::minutes(1);
-constexpr auto kPatience = std::chrono::seconds(5);  // with processes that are slow to answer
-constexpr std::size_t kLongestName = 64;             // characters of a text about a wait
+constexpr auto kSlowAnswerTime = std::chrono::seconds(5);  // with processes that are slow to answer
+constexpr std::size_t kLongestName = 64;                   // characters of a text about a wait
 
 double wall_now() { return static_cast<double>(wall_clock() / 1'000'000) / 1e3; }
 
@@ -87,7 +87,7 @@ void UsageWatch::advance(Function<std::vector<std::size_t>(Inquiry)> ask, Functi
   if (!complete && !passed(patience_)) return;
   if (looks_) end_look(status(), wall_now());
   looks_ = true;
-  patience_ = after(kPatience);
+  patience_ = after(kSlowAnswerTime);
   asked_ = ask(Inquiry::moment);
   if (!passed(next_use_)) return;
   next_use_ = after(std::clamp<Duration>(from_seconds(length_), kShortestUse, kLongestUse));

@@ -152,7 +152,7 @@ std::vector<UsageRecord::End> ends_of(const UsageRecord& usage) {
 std::vector<PathPart> critical_path(const UsageRecord& usage) {
   UsageRecord coarse = usage;
   while (coarse.intervals.size() > kMostPathParts) launch::halve_intervals(coarse);
-  std::vector<UsageRecord::Interval> parts;  // of neighbours with one node
+  std::vector<UsageRecord::Interval> parts;  // neighbours with one node are one part
   std::vector<std::string> nodes;
   for (const UsageRecord::Interval& interval : coarse.intervals) {
     std::map<std::string, double> looks;
