@@ -96,7 +96,7 @@ MetricRegistry::Metric* MetricRegistry::metric(Kind kind, const std::string& nam
               .first->second;
 }
 
-MetricSeries* MetricRegistry::series(Kind kind, std::string_view name, std::string_view help, MetricLabels labels,
+MetricCell* MetricRegistry::series(Kind kind, std::string_view name, std::string_view help, MetricLabels labels,
                                      std::vector<double> bounds) {
   check_name(kind, name);
   tidy_labels(name, labels);
@@ -110,7 +110,7 @@ MetricSeries* MetricRegistry::series(Kind kind, std::string_view name, std::stri
     ++dropped_;
     return nullptr;
   }
-  auto made = std::make_unique<MetricSeries>();
+  auto made = std::make_unique<MetricCell>();
   if (kind == Kind::histogram) {
     made->bounds = found->bounds;
     made->counts = std::make_unique<std::atomic<std::uint64_t>[]>(made->bounds.size() + 1);

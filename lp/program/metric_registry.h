@@ -16,7 +16,7 @@
 namespace lp {
 
 // One name with one set of labels.
-struct MetricSeries {
+struct MetricCell {
   std::atomic<double> value = 0;                            // a histogram's is the sum
   std::vector<double> bounds{};                             // only a histogram has these
   std::unique_ptr<std::atomic<std::uint64_t>[]> counts {};  // one more than bounds
@@ -34,7 +34,7 @@ class MetricRegistry {
 
   // Returns the series, which lives as long as the registry; null when there are too many. Throws Error for a name, a
   // label or bounds that are not allowed, and for a name that has another kind or other bounds.
-  MetricSeries* series(Kind kind, std::string_view name, std::string_view help, MetricLabels labels,
+  MetricCell* series(Kind kind, std::string_view name, std::string_view help, MetricLabels labels,
                        std::vector<double> bounds = {});
   // Adds the present values of the node's metrics.
   void sample(const std::string& node, MetricSamples& all) const;
@@ -44,7 +44,7 @@ class MetricRegistry {
     Kind kind = Kind::gauge;
     std::string help{};
     std::vector<double> bounds{};
-    std::map<MetricLabels, std::unique_ptr<MetricSeries>> series{};
+    std::map<MetricLabels, std::unique_ptr<MetricCell>> series{};
   };
 
   Metric* metric(Kind kind, const std::string& name, std::string_view help, std::vector<double> bounds);

@@ -30,10 +30,10 @@ class Counter {
  public:
   Counter(Context& context, std::string_view name, std::string_view help = {}, MetricLabels labels = {});
   void add(double amount = 1);  // throws Error for a negative amount, and for what is no number
-  double value() const { return series_ == nullptr ? 0 : series_->value.load(); }
+  double value() const { return cell_ == nullptr ? 0 : cell_->value.load(); }
 
  private:
-  MetricSeries* series_;  // null: it was dropped
+  MetricCell* cell_;  // null: it was dropped
 };
 
 // A number that goes up and down, such as a loss or a length.
@@ -41,15 +41,15 @@ class Gauge {
  public:
   Gauge(Context& context, std::string_view name, std::string_view help = {}, MetricLabels labels = {});
   void set(double value) noexcept {
-    if (series_ != nullptr) series_->value.store(value, std::memory_order_relaxed);
+    if (cell_ != nullptr) cell_->value.store(value, std::memory_order_relaxed);
   }
   void add(double amount) noexcept {
-    if (series_ != nullptr) series_->value.fetch_add(amount, std::memory_order_relaxed);
+    if (cell_ != nullptr) cell_->value.fetch_add(amount, std::memory_order_relaxed);
   }
-  double value() const { return series_ == nullptr ? 0 : series_->value.load(); }
+  double value() const { return cell_ == nullptr ? 0 : cell_->value.load(); }
 
  private:
-  MetricSeries* series_;
+  MetricCell* cell_;
 };
 
 // The distribution of values: how many of them are at most each of the bounds. Without bounds of its own it has the
@@ -63,7 +63,7 @@ class Histogram {
   void observe(double value) noexcept;
 
  private:
-  MetricSeries* series_;
+  MetricCell* cell_;
 };
 
 }  // namespace lp::metric

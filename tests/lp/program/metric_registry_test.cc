@@ -26,7 +26,7 @@ MetricSamples sampled(const MetricRegistry& registry) {
 
 TEST(MetricRegistry, ASeriesIsTheSameForTheSameNameAndLabels) {
   MetricRegistry registry;
-  MetricSeries* const first = registry.series(Kind::gauge, "loss", "the loss", {{"b", "2"}, {"a", "1"}});
+  MetricCell* const first = registry.series(Kind::gauge, "loss", "the loss", {{"b", "2"}, {"a", "1"}});
   EXPECT_EQ(registry.series(Kind::gauge, "loss", "", {{"a", "1"}, {"b", "2"}}), first);
   EXPECT_NE(registry.series(Kind::gauge, "loss", "", {{"a", "1"}}), first);
   first->value = 3;

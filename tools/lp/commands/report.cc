@@ -5,6 +5,7 @@
 
 #include "lp/base/file.h"
 #include "lp/base/json.h"
+#include "lp/base/text.h"
 #include "tools/lp/command.h"
 #include "tools/lp/report/report_page.h"
 #include "tools/lp/report/run_history.h"

@@ -272,8 +272,7 @@ class Writer {
   }
 
   // A page may have the text inside a script.
-  static std::string escaped(std::string text) {
-    if (text.find('<') == std::string::npos) return text;
+  static std::string escaped(const std::string& text) {
     std::string safe;
     safe.reserve(text.size() + text.size() / 8);
     for (const char c : text) c == '<' ? safe.append("\\u003c") : safe.append(1, c);
