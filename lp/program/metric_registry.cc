@@ -97,7 +97,7 @@ MetricRegistry::Metric* MetricRegistry::metric(Kind kind, const std::string& nam
 }
 
 MetricCell* MetricRegistry::series(Kind kind, std::string_view name, std::string_view help, MetricLabels labels,
-                                     std::vector<double> bounds) {
+                                   std::vector<double> bounds) {
   check_name(kind, name);
   tidy_labels(name, labels);
   check_bounds(name, bounds);

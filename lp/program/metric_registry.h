@@ -35,7 +35,7 @@ class MetricRegistry {
   // Returns the series, which lives as long as the registry; null when there are too many. Throws Error for a name, a
   // label or bounds that are not allowed, and for a name that has another kind or other bounds.
   MetricCell* series(Kind kind, std::string_view name, std::string_view help, MetricLabels labels,
-                       std::vector<double> bounds = {});
+                     std::vector<double> bounds = {});
   // Adds the present values of the node's metrics.
   void sample(const std::string& node, MetricSamples& all) const;
 

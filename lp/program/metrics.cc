@@ -38,7 +38,7 @@ Gauge::Gauge(Context& context, std::string_view name, std::string_view help, Met
 Histogram::Histogram(Context& context, std::string_view name, std::string_view help, MetricLabels labels,
                      std::vector<double> bounds)
     : cell_(context.metrics().series(MetricSample::Kind::histogram, name, help, std::move(labels),
-                                       bounds_or_default(std::move(bounds)))) {}
+                                     bounds_or_default(std::move(bounds)))) {}
 
 // A value that is no number lies in no bucket but the last, and makes the sum no number, as with Prometheus' own
 // clients.
