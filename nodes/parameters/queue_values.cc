@@ -68,6 +68,7 @@ class QueueValues final : public ShardValues {
   }
 
   Optimizer optimizer() const override {
+    if (steps_ == 0) return {.rule = rule_};  // as on the host, it has no state before the first step
     return {.rule = rule_, .steps = steps_, .first = read(first_), .second = read(second_)};
   }
   void restore(Array<float> values, Optimizer optimizer) override {
@@ -75,7 +76,6 @@ class QueueValues final : public ShardValues {
     on_host_ = std::move(values);
     rule_ = optimizer.rule;
     steps_ = optimizer.steps;
-    // Before the first step, a saved optimizer has no state.
     first_ = Room<float>(queue_, has_first(rule_) ? values_.size() : 0);
     second_ = Room<float>(queue_, has_second(rule_) ? values_.size() : 0);
     optimizer.first.resize(first_.size());
