@@ -37,7 +37,9 @@ class Writer {
     json_.key("traceEvents");
     json_.begin_array();
     write_names();
-    for (const std::size_t i : order_) write_span(i);
+    for (const std::size_t i : order_) {
+      i < trace_.spans.size() ? write_span(i) : write_served(i - trace_.spans.size());
+    }
     for (const Trace::Mark& mark : trace_.marks) write_mark(mark);
     for (const Trace::Value& value : trace_.values) write_value(value);
     json_.end_array();
@@ -74,9 +76,9 @@ class Writer {
       std::vector<std::uint64_t> rows;
       for (const Slice& slice : slices) {
         if (slice.row == rows.size()) rows.push_back(new_row(thread, slice.row));
+        order_.push_back(slice.number);
         if (slice.number < trace_.spans.size()) {
           rows_[slice.number] = rows[slice.row];
-          order_.push_back(slice.number);
         } else {
           served_[slice.number - trace_.spans.size()] = rows[slice.row];
         }
@@ -197,13 +199,18 @@ class Writer {
     write_arguments(span);
     json_.end_object();
     if (span.kind == Kind::direct) {
-      begin_slice("handler", method, span.other, served_[i], span.begin, span.end);
-      write_arguments(span);
-      json_.end_object();
       write_arrow(span, row, span.other, served_[i], span.begin);
     } else if (!handler) {
       write_phases(span, row);
     }
+  }
+
+  // Writes the second slice of a direct call: that of its handler, which ran in the caller's thread.
+  void write_served(std::size_t i) {
+    const SpanRecord& span = trace_.spans[i];
+    begin_slice("handler", std::string(span.name()) + "()", span.other, served_[i], span.begin, span.end);
+    write_arguments(span);
+    json_.end_object();
   }
 
   // Writes the parts of a call that its handlers show. The last handler has brought the reply.
@@ -291,7 +298,7 @@ class Writer {
   std::unordered_multimap<std::uint64_t, std::size_t> handlers_;  // the spans of handlers, by their number
   std::vector<std::uint64_t> rows_;                               // by span
   std::vector<std::uint64_t> served_;                             // by span: the row of the second slice
-  std::vector<std::size_t> order_;                                // the spans in the order of their threads and times
+  std::vector<std::size_t> order_;                                // slices in the order of their threads and times
   std::vector<RowName> row_names_;
   std::uint64_t next_row_ = kFirstRow;
   std::uint64_t arrows_ = 0;

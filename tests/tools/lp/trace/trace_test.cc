@@ -19,7 +19,7 @@ class TraceTest : public LpTest {
  protected:
   // A driver that makes calls and checkpoints until it is stopped.
   static Subprocess start(const std::string& launch, std::vector<std::string> flags = {}) {
-    flags.insert(flags.begin(), {"saving", "--mode=ends when loaded", "--launch=" + launch});
+    flags.insert(flags.begin(), {"program", "--program=saving", "--mode=ends when loaded", "--launch=" + launch});
     return Subprocess(std::move(flags));
   }
   std::string file() const { return (directory_.path() / "trace.json").string(); }
@@ -82,7 +82,7 @@ TEST_F(TraceTest, OfTwoHostsWithClocksOfTheirOwn) {
 
 TEST_F(TraceTest, ShowsARestart) {
   Subprocess program = start("processes");
-  ASSERT_TRUE(program.read_until("step 3")) << program.err();
+  ASSERT_TRUE(program.read_until("step 60")) << program.err();  // after a cut
   Subprocess tracing({"trace", "last", "--for=60", "-o", file()}, LP_COMMAND);
   EXPECT_EQ(lp("restart last saver/1").code, 0);
   EXPECT_TRUE(program.read_until("loaded step"));
