@@ -44,8 +44,10 @@ inline bool limit(int resource, std::size_t most, Limit which = Limit::hard) {
 
 // Becomes a user whose threads are all of this process. Root has no limit of threads.
 inline bool become_somebody() {
-  constexpr uid_t kSomebody = 65530;
-  return setresuid(kSomebody, kSomebody, kSomebody) == 0;
+  constexpr uid_t kFirst =
+      1'000'000;  // no user of this machine; another one for each process, as tests run side by side
+  const uid_t somebody = kFirst + static_cast<uid_t>(getpid());
+  return setresuid(somebody, somebody, somebody) == 0;
 }
 
 }  // namespace lp

@@ -13,8 +13,8 @@
 namespace lp {
 namespace {
 
-constexpr unsigned kPatience = 60;  // seconds
-constexpr std::size_t kServices = 16;
+constexpr unsigned kPatience = 60;      // seconds
+constexpr std::size_t kServices = 200;  // more than the threads that were needed to start them
 
 class Resting {
  public:
@@ -46,6 +46,7 @@ bool without_threads(bool serialize, F f) {
   LocalRun run(program, options);
   std::vector<Client<Resting>> clients;
   for (const auto& service : services) clients.push_back(run.client(service));
+  for (const auto& client : clients) client.call<&Resting::answer>();  // the process has all threads of its own now
   rlimit before{};
   getrlimit(RLIMIT_NPROC, &before);
   if (!become_somebody() || !limit(RLIMIT_NPROC, 1, Limit::soft)) return false;
