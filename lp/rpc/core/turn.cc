@@ -101,12 +101,6 @@ void Turn::post(Task* task) {
     if (!task->move_on()) task->refuse(error);
     return;
   }
-  const bool same_chain = task->chain() != 0 && task->chain() == chain_.load(std::memory_order_relaxed);
-  if (same_chain && parked() && state_.load() != kIdle) {
-    lock.unlock();
-    task->refuse(busy_in_chain());
-    return;
-  }
   if (queue_.size() >= kQueueLimit) {
     lock.unlock();
     task->refuse(Error(ErrorKind::overloaded,
@@ -114,11 +108,18 @@ void Turn::post(Task* task) {
                        {.node = node_}));
     return;
   }
+  const std::uint64_t chain = task->chain();
   queue_.push(task);
+  cleared_ = 0;
   std::uint32_t seen = state_.load();
   while (seen != kQueued && !state_.compare_exchange_weak(seen, kQueued)) {
   }
+  // This looks at parked_ after it has queued the task, and park() the other way round: one of the two finds the task.
+  TaskQueue refused;
+  const bool same_chain = chain != 0 && chain == chain_.load(std::memory_order_relaxed);
+  if (seen != kIdle && same_chain && parked()) refused = queue_.extract(chain);
   lock.unlock();
+  refuse(refused);
   if (seen == kIdle) schedule();
 }
 
@@ -131,6 +132,7 @@ void Turn::post_front(Task* task) {
     return;
   }
   queue_.push_front(task);
+  cleared_ = 0;
   std::uint32_t seen = state_.load();
   while (seen != kQueued && !state_.compare_exchange_weak(seen, kQueued)) {
   }
@@ -139,15 +141,21 @@ void Turn::post_front(Task* task) {
 }
 
 void Turn::park() noexcept {
-  parked_.fetch_add(1);
+  parked_ = parked_.load(std::memory_order_relaxed) + 1;
   if (state_.load() != kQueued) return;
+  const std::uint64_t chain = chain_.load(std::memory_order_relaxed);
+  if (chain == 0 || cleared_.load() == chain) return;
   TaskQueue refused;
   {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t chain = chain_.load(std::memory_order_relaxed);
-    if (chain != 0) refused = queue_.extract(chain);
+    refused = queue_.extract(chain);
+    cleared_ = chain;
   }
-  while (Task* task = refused.pop()) task->refuse(busy_in_chain());
+  refuse(refused);
+}
+
+void Turn::refuse(TaskQueue& tasks) const noexcept {
+  while (Task* task = tasks.pop()) task->refuse(busy_in_chain());
 }
 
 void Turn::close(const Error& error) {

@@ -110,10 +110,11 @@ class Turn {
   // Queues a task before all others, without a limit: for heartbeats, and for tasks that have waited already.
   void post_front(Task* task);
 
-  // Notes that the holder waits for something else: from now on, calls of its chain are refused. Nests.
+  // For the holder of the turn, in its thread: it waits for something else. Calls of its chain are refused meanwhile,
+  // those that wait already too. Nests.
   void park() noexcept;
-  void unpark() noexcept { parked_.fetch_sub(1, std::memory_order_relaxed); }
-  bool parked() const noexcept { return parked_.load(std::memory_order_acquire) > 0; }
+  void unpark() noexcept { parked_.store(parked_.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
+  bool parked() const noexcept { return parked_.load() > 0; }
 
   // No task begins any more. Waiting tasks move on or are refused.
   void close(const Error& error);
@@ -127,6 +128,8 @@ class Turn {
   bool try_release() noexcept;
   void drain() noexcept;
   void schedule() noexcept;
+  // A call came back to the service, which is busy in the same chain.
+  void refuse(TaskQueue& tasks) const noexcept;
   Error busy_in_chain() const;
 
   Pool& pool_;
@@ -137,7 +140,8 @@ class Turn {
   std::atomic<Time::rep> work_begin_ = 0;
   std::atomic<std::uint32_t> work_caller_ = Standing::kNobody;
   std::atomic<int> work_thread_ = 0;
-  std::atomic<int> parked_ = 0;
+  std::atomic<int> parked_ = 0;             // only the holder changes it
+  std::atomic<std::uint64_t> cleared_ = 0;  // no task of this chain waits
   std::atomic<bool> closed_ = false;
   Function<void()> at_end_;  // function of the holder
   mutable std::mutex mutex_;
