@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "launchers/os/signals.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/file.h"
@@ -60,12 +62,16 @@ class Tracer {
     }
   }
 
-  // Returns when the time is over, when there is too much, or when the run has ended.
-  void record(Duration duration) {
+  // Returns when the time is over, after Ctrl-C, when there is too much, or when the run has ended. Calls begun() when
+  // all processes record.
+  template <class Begun>
+  void record(Duration duration, Begun begun) {
+    launch::SignalPoller signals;
     const Time end = after(duration);
     try {
-      while (!passed(end) && !full()) {
+      for (bool first = true; !passed(end) && !full() && signals.take() == 0; first = false) {
         const bool more = take_spans(share_.value_or(1));
+        if (first) begun();
         take_status();
         if (!more && !wait_between(client_, std::min<Duration>(kBetweenAnswers, until(end)))) return;
       }
@@ -167,7 +173,11 @@ int trace_command(const Arguments& arguments, Screen& screen) {
   const RunView run = view_of(find_run(arguments.words()[0]));
   launch::AdminClient client = connect_to(run);
   Tracer tracer(client, run.place, share);
-  tracer.record(duration);
+  tracer.record(duration, [&] {
+    const std::string note =
+        "recording " + run.place.name + " for " + duration_text(duration) + "; Ctrl-C ends it early\n";
+    std::fputs(note.c_str(), stderr);
+  });
   const bool full = tracer.full();
   const Trace trace = tracer.finish(events_of(run.place));
   write_file(file, trace_json(trace));

@@ -84,6 +84,7 @@ TEST_F(TraceTest, ShowsARestart) {
   Subprocess program = start("processes");
   ASSERT_TRUE(program.read_until("step 60")) << program.err();  // after a cut
   Subprocess tracing({"trace", "last", "--for=60", "-o", file()}, LP_COMMAND);
+  EXPECT_TRUE(tracing.read_until("recording"));
   EXPECT_EQ(lp("restart last saver/1").code, 0);
   EXPECT_TRUE(program.read_until("loaded step"));
   stop(program);  // the trace ends with the run
@@ -92,6 +93,20 @@ TEST_F(TraceTest, ShowsARestart) {
   found.check();
   EXPECT_TRUE(found.has_mark("starting"));
   EXPECT_TRUE(found.has_mark("ready"));
+}
+
+TEST_F(TraceTest, AnInterruptEndsItWithWhatItHas) {
+  Subprocess program = start("processes");
+  ASSERT_TRUE(program.read_until("step 3")) << program.err();
+  Subprocess tracing({"trace", "last", "--for=600", "-o", file()}, LP_COMMAND);
+  ASSERT_TRUE(tracing.read_until("recording"));
+  const std::string newest = lp("logs last driver --lines=1").output;
+  const int step = std::stoi(newest.substr(newest.rfind("step ") + 5));
+  EXPECT_TRUE(program.read_until("step " + std::to_string(step + 45) + "\n"));  // after a cut
+  tracing.kill(SIGINT);
+  EXPECT_EQ(tracing.wait().code, 0) << tracing.err();
+  check_all(TraceFile(contents(file())));
+  stop(program);
 }
 
 TEST_F(TraceTest, RefusesWhatItCannotDo) {
@@ -108,10 +123,9 @@ TEST_F(TraceTest, RefusesWhatItCannotDo) {
   EXPECT_TRUE(has(full.output, file())) << full.output;
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
   Subprocess first({"trace", "last", "--for=60", "-o", file()}, LP_COMMAND);
-  Ended second;
-  do {
-    second = lp("trace last --for=0.01 -o '" + file() + ".second'");
-  } while (second.code == 0);  // until the first one has begun
+  EXPECT_TRUE(first.read_until("recording"));
+  const Ended second = lp("trace last --for=0.01 -o '" + file() + ".second'");
+  EXPECT_EQ(second.code, 1);
   EXPECT_TRUE(has(second.output, "recorded already")) << second.output;
   stop(program);
   first.wait();
