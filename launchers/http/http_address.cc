@@ -18,10 +18,10 @@ namespace {
 constexpr int kNotAcceptedYet = 64;  // connections
 constexpr int kMostPort = 65535;
 
-using Found = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 // Null when the text is no address.
-Found find_address(const HttpAddress& address) {
+AddressList find_address(const HttpAddress& address) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -77,7 +77,7 @@ std::string url_of(const HttpAddress& address) {
 }
 
 Descriptor listen_at(HttpAddress& address) {
-  const Found found = find_address(address);
+  const AddressList found = find_address(address);
   if (found == nullptr) throw Error(ErrorKind::failed, quote(address.address) + " is no address of IPv4 or IPv6");
   Descriptor socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) cannot_listen(address);

@@ -24,7 +24,7 @@ namespace {
 constexpr auto kTimeToTell = std::chrono::seconds(10);  // for the kubelet to report that a pod has ended
 constexpr const char* kKinds = "job,pod,service,secret,configmap,serviceaccount";
 constexpr const char* kOutOfMemory = "OOMKilled";
-constexpr int kFailed = 1;
+constexpr int kFailedJob = 1;
 std::vector<std::string> with_arguments(std::vector<std::string> command, const std::vector<std::string>& arguments) {
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
@@ -67,7 +67,7 @@ ResultRecord keep_result(const std::filesystem::path& directory, const Coordinat
     ResultRecord record{.reason = reason, .stopped_by = reason, .exit_code = kInterrupted};
     if (reason.empty()) {
       record.cause.what = state.end();
-      record.exit_code = state.job.name.empty() ? kFailed : state.job.code;
+      record.exit_code = state.job.name.empty() ? kFailedJob : state.job.code;
     }
     record.ended = static_cast<double>(wall_clock()) / 1e9;
     text = to_json(record);
@@ -131,7 +131,7 @@ CoordinatorState state_of(const std::optional<ContainerState>& coordinator) {
   CoordinatorState state;
   if (is_record(coordinator->result)) state.result = coordinator->result;
   state.job.reason = coordinator->trouble();
-  state.job.code = coordinator->code.empty() ? kFailed : std::atoi(coordinator->code.c_str());
+  state.job.code = coordinator->code.empty() ? kFailedJob : std::atoi(coordinator->code.c_str());
   if (coordinator->over()) {
     state.job.name = state.job.code == 0 ? "COMPLETED" : "FAILED";
     if (state.job.reason.empty() && state.job.code > 128)

@@ -26,7 +26,7 @@ constexpr std::size_t kLongestWord = 4096;  // bytes that Kubernetes keeps
 constexpr std::size_t kLongestNodeName = 20;
 
 // Turns "worker/0" into "worker-0". The result neither begins nor ends with "-".
-std::string host_name(const std::string& node) {
+std::string pod_host_name(const std::string& node) {
   std::string name = cluster_name(node.substr(0, kLongestNodeName));
   if (name.front() == '-') name.front() = 'n';
   if (name.back() == '-') name.back() = 'n';
@@ -49,7 +49,7 @@ std::vector<std::string> pod_names(const Plan& plan) {
   std::set<std::string> taken{"coordinator"};
   for (const PlanNode& node : plan.nodes) {
     if (!names[node.process].empty()) continue;
-    std::string name = host_name(node.name);
+    std::string name = pod_host_name(node.name);
     if (!taken.insert(name).second) name += "-p" + std::to_string(node.process);
     taken.insert(name);
     names[node.process] = name;

@@ -13,7 +13,7 @@ namespace lp::launch {
 namespace {
 // The descriptors that the agent needs for a process: a control connection, two pipes, and two more ends while it
 // starts one.
-constexpr std::size_t kPerProcess = 5;
+constexpr std::size_t kOfAProcess = 5;
 constexpr std::size_t kBesides = 64;  // the terminal, logs that are being written, and the runtime's own descriptors
 }  // namespace
 
@@ -32,7 +32,7 @@ void check_descriptors(std::size_t processes, std::uint64_t limit) {
   std::error_code ignored;
   const auto open = static_cast<std::size_t>(std::distance(
       std::filesystem::directory_iterator("/proc/self/fd", ignored), std::filesystem::directory_iterator()));
-  const std::size_t need = open + processes * kPerProcess + kBesides;
+  const std::size_t need = open + processes * kOfAProcess + kBesides;
   if (need <= limit) return;
   throw Error(ErrorKind::failed, "the run needs " + std::to_string(need) + " open files for its " +
                                      std::to_string(processes) + " node processes, but `ulimit -n` allows " +

@@ -5,15 +5,12 @@
 
 #include "lp/base/error.h"
 #include "lp/base/file.h"
+#include "nodes/mapreduce/output_claim.h"
 
 namespace lp::dataflow {
 
 namespace fs = std::filesystem;
 using Content = OutputClaim::Content;
-
-namespace {
-constexpr std::uint64_t kLongestRunName = 4096;  // bytes
-}  // namespace
 
 JobOutput::JobOutput(const MapReduceOptions& options, std::string run, bool restarted)
     : options_(options), run_(std::move(run)), restarted_(restarted) {}

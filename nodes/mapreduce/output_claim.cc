@@ -20,8 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kLongestRunName = 4096;  // bytes
-
 // Returns false when another one has a lock that excludes this one.
 bool lock(const Descriptor& file, int kind) {
   return ::flock(file.number(), kind | LOCK_NB) == 0 || errno != EWOULDBLOCK;

@@ -3,6 +3,7 @@
 // lasts as long as one of their processes, also while the master is being restarted. The rest of a dead run can be
 // claimed. A file system without locks lets everybody claim. A resource that moves; any thread.
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
@@ -10,7 +11,8 @@
 
 namespace lp::dataflow {
 
-inline constexpr const char* kRunMark = ".run";  // a file that names the run which made its directory
+inline constexpr const char* kRunMark = ".run";       // a file that names the run which made its directory
+inline constexpr std::size_t kLongestRunName = 4096;  // bytes in that file
 
 class OutputClaim {
  public:

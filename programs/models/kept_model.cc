@@ -18,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kFormat = 1;
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 30;
+constexpr std::uint64_t kMaxModelBytes = std::uint64_t{64} << 30;
 constexpr Eigen::Index kMaxWeights = Eigen::Index{1} << 48;  // weights of a layer
-constexpr Eigen::Index kMaxClasses = 1 << 16;
+constexpr Eigen::Index kMaxModelClasses = 1 << 16;
 constexpr std::size_t kMaxLayers = 1024;
 
 Array<float> array_of(const Eigen::VectorXf& vector) {
@@ -48,7 +48,7 @@ void check(const KeptModel& model) {
       throw_failed("it has a layer of " + std::to_string(count) + " units");
     before = count;
   }
-  if (model.units.back() > kMaxClasses) throw_failed("it has " + std::to_string(model.units.back()) + " classes");
+  if (model.units.back() > kMaxModelClasses) throw_failed("it has " + std::to_string(model.units.back()) + " classes");
   if (const Eigen::Index size = make_model(model.kind, model.units, model.activation)->size();
       size != model.parameters.size()) {
     throw_failed("it has " + std::to_string(model.parameters.size()) + " parameters, but " +
@@ -133,7 +133,7 @@ void write_model(const KeptModel& model, const fs::path& file) {
   out.write(file, "model", model.steps);
 }
 
-KeptModel read_model(const fs::path& file) { return parse_model(read_file(file, kMaxFileBytes), file); }
+KeptModel read_model(const fs::path& file) { return parse_model(read_file(file, kMaxModelBytes), file); }
 
 KeptModel parse_model(const Buffer& bytes, const fs::path& file) {
   const Checkpoint in = Checkpoint::parse(bytes, file);

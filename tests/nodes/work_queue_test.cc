@@ -15,25 +15,27 @@
 namespace lp {
 namespace {
 
-using Queue = WorkQueue<std::string>;
+using StringQueue = WorkQueue<std::string>;
 using Items = std::vector<std::string>;
 
 class QueueRun {
  public:
   explicit QueueRun(WorkQueueOptions options, Items items = {}, Runtime::Options runtime = {}) {
-    const auto handle = program_.add<Queue>({.name = "queue"}, context, options, std::move(items));
+    const auto handle = program_.add<StringQueue>({.name = "queue"}, context, options, std::move(items));
     run_.emplace(program_, std::move(runtime));
     client_.emplace(run_->client(handle));
   }
   LocalRun& run() { return *run_; }
-  Client<Queue>& client() { return *client_; }
-  std::optional<Leased<std::string>> take() { return client_->call<&Queue::take>(); }
-  bool done(std::uint64_t number, Items more = {}) { return client_->call<&Queue::done>(number, std::move(more)); }
+  Client<StringQueue>& client() { return *client_; }
+  std::optional<Leased<std::string>> take() { return client_->call<&StringQueue::take>(); }
+  bool done(std::uint64_t number, Items more = {}) {
+    return client_->call<&StringQueue::done>(number, std::move(more));
+  }
 
  private:
   Program program_{"work"};
   std::optional<LocalRun> run_;
-  std::optional<Client<Queue>> client_;
+  std::optional<Client<StringQueue>> client_;
 };
 
 TEST(WorkQueueTest, GivesEachItemOnceAndEndsWhenAllAreDone) {
@@ -41,7 +43,7 @@ TEST(WorkQueueTest, GivesEachItemOnceAndEndsWhenAllAreDone) {
   const auto a = queue.take();
   const auto b = queue.take();
   EXPECT_EQ(a->item + b->item, "ab");
-  auto more = queue.client().async<&Queue::take>();  // leased items may come back
+  auto more = queue.client().async<&StringQueue::take>();  // leased items may come back
   EXPECT_TRUE(queue.done(a->number));
   EXPECT_FALSE(more.ready());
   EXPECT_TRUE(queue.done(b->number));
@@ -55,33 +57,33 @@ TEST(WorkQueueTest, WhatIsNotDoneWithinItsLeaseIsGivenToAnotherAndCountsOnce) {
   const auto second = queue.take();  // it waits for the end of the lease
   EXPECT_EQ(second->number, first->number);
   EXPECT_EQ(second->attempt, 2U);
-  EXPECT_FALSE(queue.client().call<&Queue::renew>(first->number, first->attempt));
+  EXPECT_FALSE(queue.client().call<&StringQueue::renew>(first->number, first->attempt));
   EXPECT_TRUE(queue.done(first->number));
   EXPECT_FALSE(queue.done(second->number));
-  EXPECT_EQ(queue.client().call<&Queue::done_so_far>(), 1U);
+  EXPECT_EQ(queue.client().call<&StringQueue::done_so_far>(), 1U);
   EXPECT_EQ(queue.take(), std::nullopt);
 }
 
 TEST(WorkQueueTest, ALeaseThatIsRenewedIsKept) {
   QueueRun queue({.lease = std::chrono::hours(1)}, {"a"});
   const auto leased = queue.take();
-  EXPECT_TRUE(queue.client().call<&Queue::renew>(leased->number, leased->attempt));
-  EXPECT_FALSE(queue.client().call<&Queue::renew>(leased->number, leased->attempt + 1));
+  EXPECT_TRUE(queue.client().call<&StringQueue::renew>(leased->number, leased->attempt));
+  EXPECT_FALSE(queue.client().call<&StringQueue::renew>(leased->number, leased->attempt + 1));
 }
 
 TEST(WorkQueueTest, APutWaitsForRoomAndTheEndForTheProducers) {
   QueueRun queue({.most_items = 1, .producers = 1});
-  queue.client().call<&Queue::put>("a");
-  Future<void> second = queue.client().async<&Queue::put>("b");
+  queue.client().call<&StringQueue::put>("a");
+  Future<void> second = queue.client().async<&StringQueue::put>("b");
   const auto a = queue.take();
   EXPECT_FALSE(second.ready());
   EXPECT_TRUE(queue.done(a->number));
   second.get();
   EXPECT_TRUE(queue.done(queue.take()->number));
-  auto last = queue.client().async<&Queue::take>();
-  EXPECT_EQ(queue.client().call<&Queue::done_so_far>(), 2U);
+  auto last = queue.client().async<&StringQueue::take>();
+  EXPECT_EQ(queue.client().call<&StringQueue::done_so_far>(), 2U);
   EXPECT_FALSE(last.ready());
-  queue.client().call<&Queue::finish>();
+  queue.client().call<&StringQueue::finish>();
   EXPECT_EQ(last.get(), std::nullopt);
 }
 
@@ -102,7 +104,7 @@ TEST(WorkQueueTest, WhatAnItemLeadsToIsDoneTooAndHasToFit) {
 TEST(WorkQueueTest, WhatNobodyCouldHaveDoneIsRefused) {
   QueueRun queue({}, {"a"});
   EXPECT_THROW(queue.done(2), Error);
-  EXPECT_THROW(queue.client().call<&Queue::put>("nobody is a producer"), Error);
+  EXPECT_THROW(queue.client().call<&StringQueue::put>("nobody is a producer"), Error);
 }
 
 TEST(WorkQueueTest, ARestartedQueueGivesAgainWhatWasNotDoneAtItsCut) {
@@ -126,20 +128,20 @@ TEST(WorkQueueTest, WorkersThatStopInTheMiddleLeaveNothingUndone) {
   Items items;
   for (int i = 0; i < 50; ++i) items.push_back(std::to_string(i));
   Program program("work");
-  const auto queue =
-      program.add<Queue>({.name = "queue"}, context, WorkQueueOptions{.lease = std::chrono::milliseconds(100)}, items);
+  const auto queue = program.add<StringQueue>({.name = "queue"}, context,
+                                              WorkQueueOptions{.lease = std::chrono::milliseconds(100)}, items);
   program.function(
       {.name = "worker", .replicas = 3},
-      [](const Client<Queue>& from, int index) {
-        for (int i = 0; const auto leased = from.call<&Queue::take>(); ++i) {
+      [](const Client<StringQueue>& from, int index) {
+        for (int i = 0; const auto leased = from.call<&StringQueue::take>(); ++i) {
           if (index > 0 && i == 5) throw Error(ErrorKind::failed, "it dies with an item");
-          from.call<&Queue::done>(leased->number, Items());
+          from.call<&StringQueue::done>(leased->number, Items());
         }
       },
       queue, index);
   LocalRun run(program);
   run.wait_finished();
-  EXPECT_EQ(run.client(queue).call<&Queue::done_so_far>(), 50U);
+  EXPECT_EQ(run.client(queue).call<&StringQueue::done_so_far>(), 50U);
 }
 
 }  // namespace

@@ -57,28 +57,19 @@ function(lp_use_precompiled target from)
   endif()
 endfunction()
 
-# lp_unity(TARGET SOURCE...): compiles the sources of a folder together, a few at a time. Most of the time of a source is
-# spent on headers and templates, which they share. So a name is the only one of its folder, also where it is local to a
-# source. Sources with options of their own stay alone. A folder with expensive sources sets a smaller LP_UNITY_SOURCES.
-set(LP_UNITY_SOURCES 12)
+# lp_unity(TARGET SOURCE...): compiles the sources of a target together, some at a time, in the order of their folders. Most of
+# the time of a source is spent on headers and templates, which they share. So a name is the only one of its target, also
+# where it is local to a source. Sources with options of their own stay alone. A target with expensive sources sets a smaller
+# LP_UNITY_SOURCES.
+set(LP_UNITY_SOURCES 16)
 function(lp_unity target)
+  list(LENGTH ARGN count)
+  math(EXPR batches "(${count} + ${LP_UNITY_SOURCES} - 1) / ${LP_UNITY_SOURCES}")
+  set(i 0)
   foreach(source ${ARGN})
-    cmake_path(GET source PARENT_PATH folder)
-    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-    string(REPLACE "/" "_" folder "${folder}")
-    list(APPEND folders ${folder})
-    list(APPEND in_${folder} ${source})
-  endforeach()
-  list(REMOVE_DUPLICATES folders)
-  foreach(folder ${folders})
-    list(LENGTH in_${folder} count)
-    math(EXPR batches "(${count} + ${LP_UNITY_SOURCES} - 1) / ${LP_UNITY_SOURCES}")
-    set(i 0)
-    foreach(source ${in_${folder}})
-      math(EXPR batch "${i} * ${batches} / ${count}")
-      math(EXPR i "${i} + 1")
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${batch})
-    endforeach()
+    math(EXPR batch "${i} * ${batches} / ${count}")
+    math(EXPR i "${i} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${batch})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${LP_UNITY} UNITY_BUILD_MODE GROUP)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # which takes the batch for the source, and the sources for headers

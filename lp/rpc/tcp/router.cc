@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kUser = "lp";
 constexpr int kEncrypted = 64;         // most bytes that CURVE adds to a message
-constexpr int kBacklog = 128;          // connections that wait to be accepted; a further one tries again after a second
+constexpr int kAcceptBacklog = 128;    // connections that wait to be accepted; a further one tries again after a second
 constexpr int kStalled = 30'000;       // milliseconds in which the other side must take sent bytes
 constexpr int kHandshake = 2000;       // milliseconds for the handshake
 constexpr std::size_t kCopied = 4096;  // larger contents are kept as they came
@@ -80,7 +80,7 @@ struct Router::State {
     socket.set(zmq::sockopt::sndhwm, 0);  // connections bound what is on its way
     socket.set(zmq::sockopt::rcvhwm, 0);
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kPieceBytes) + (encrypts() ? kEncrypted : 0));
-    socket.set(zmq::sockopt::backlog, kBacklog);
+    socket.set(zmq::sockopt::backlog, kAcceptBacklog);
     socket.set(zmq::sockopt::handshake_ivl, kHandshake);
     socket.set(zmq::sockopt::tcp_maxrt, kStalled);
     socket.set(zmq::sockopt::reconnect_ivl, 20);

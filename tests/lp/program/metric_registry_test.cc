@@ -122,7 +122,7 @@ struct Measured {
 };
 
 TEST(Metrics, OfANodeAreThoseThatItDefinesAndItsQueue) {
-  struct Events final : Runtime::Observer {
+  struct SeenEvents final : Runtime::Observer {
     void on_event(NodeEvent event) override {
       if (std::holds_alternative<NodeEvent::Ready>(event.what)) ready.set();
     }

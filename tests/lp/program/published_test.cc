@@ -28,7 +28,7 @@ struct Weights {
 };
 
 // Everything is in this process.
-Event held;
+Event version_held;
 Event let_go;
 
 class PublishedStore {
@@ -40,7 +40,7 @@ class PublishedStore {
   }
   // Keeps the turn until the event.
   void hold() {
-    held.set();
+    version_held.set();
     let_go.wait(after(seconds(10)));
   }
 
@@ -181,7 +181,7 @@ TEST_P(PublishedTest, AVersionTravelsOnceToAClientThatReadsItAgain) {
 TEST_P(PublishedTest, AReaderDoesNotWaitForTheTurn) {
   store().call<&PublishedStore::publish>(1.0F);
   Future<void> busy = store().async<&PublishedStore::hold>();
-  ASSERT_TRUE(held.wait(after(seconds(10))));
+  ASSERT_TRUE(version_held.wait(after(seconds(10))));
   EXPECT_EQ(reader(0).call<&Reader::keep>(), 1u);
   EXPECT_FALSE(busy.ready());
   let_go.set();

@@ -16,7 +16,7 @@
 namespace lp {
 namespace {
 
-constexpr std::uint32_t kWorkers = 3;
+constexpr std::uint32_t kFusingWorkers = 3;
 constexpr std::uint64_t kSteps = 100;
 constexpr std::uint32_t kBatch = 64;
 
@@ -66,20 +66,20 @@ Eigen::VectorXf train(Collective& all, std::uint64_t seed) {
 TEST(FusedGradients, HaveTheBitsOfASumAtTheEndOfTheStep) {
   constexpr CollectiveOptions kInOrder{.allreduce = Allreduce::direct};
   test::TrainingRun ring([&](Program& program) {
-    return add_ring_training(program, test::digits_task(), test::training_of(kWorkers, kSteps), kInOrder);
+    return add_ring_training(program, test::digits_task(), test::training_of(kFusingWorkers, kSteps), kInOrder);
   });
   const Eigen::VectorXf expected = ring.result().values;
 
-  std::vector<Eigen::VectorXf> results(kWorkers);
+  std::vector<Eigen::VectorXf> results(kFusingWorkers);
   Program program("fused");
-  const auto members = program.group<CollectiveMember>({.name = "collective", .replicas = kWorkers}, context);
+  const auto members = program.group<CollectiveMember>({.name = "collective", .replicas = kFusingWorkers}, context);
   const auto work = [&](Context& context, const Clients<CollectiveMember>& of_all) {
     const auto index = static_cast<std::uint32_t>(context.index());
     Collective all(of_all, index, kInOrder);
     all.join();
     results[index] = train(all, context.program_seed());
   };
-  program.function({.name = "worker", .replicas = kWorkers}, work, members);
+  program.function({.name = "worker", .replicas = kFusingWorkers}, work, members);
   Runtime::Options options;
   options.run.seed = test::kSeed;
   LocalRun run(program, options);

@@ -72,9 +72,9 @@ class UnitsSeen {
   std::map<const void*, std::vector<Eigen::MatrixXf>> seen_;
 };
 
-class NotingMlp final : public Model {
+class UnitsMlp final : public Model {
  public:
-  NotingMlp(UnitsSeen& units, Watch& watch) : mlp_(watch), units_(units) {}
+  UnitsMlp(UnitsSeen& units, Watch& watch) : mlp_(watch), units_(units) {}
   Eigen::Index size() const override { return mlp_.size(); }
   Eigen::VectorXf initialize(std::uint64_t seed) const override { return mlp_.initialize(seed); }
   Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
@@ -95,7 +95,7 @@ TEST_P(WorkUnits, GetABackupOnlyWhenAllAreGivenOut) {
   Watch watch;
   watch.hold_one_at(0);
   LearningTask task = digits_task();
-  task.model = [&] { return std::make_unique<NotingMlp>(units, watch); };
+  task.model = [&] { return std::make_unique<UnitsMlp>(units, watch); };
   TrainingRun run(in_units(training_of(2, 1), task), GetParam());
   run.finish();
   auto seen = units.seen();

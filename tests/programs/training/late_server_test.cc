@@ -50,11 +50,11 @@ class HeldAtEnd final : public Exchange {
   bool held_ = false;
 };
 
-struct Case {
+struct LateCase {
   const char* name;
   std::function<Scheme(const ServerTraining&)> scheme;
 };
-const Case kCases[] = {
+const LateCase kLateCases[] = {
     {"Synchronous", [](const ServerTraining& training) { return synchronous_scheme(training); }},
     {"Asynchronous", [](const ServerTraining& training) { return asynchronous_scheme(training); }},
     {"BoundedDelay", [](const ServerTraining& training) { return bounded_delay_scheme(training, 1); }},
@@ -62,8 +62,8 @@ const Case kCases[] = {
     {"Tree", [](const ServerTraining& training) { return softsync_scheme(training, 1, /*leaves=*/1); }},
 };
 
-class LateServer : public testing::TestWithParam<Case> {};
-INSTANTIATE_TEST_SUITE_P(Schemes, LateServer, testing::ValuesIn(kCases),
+class LateServer : public testing::TestWithParam<LateCase> {};
+INSTANTIATE_TEST_SUITE_P(Schemes, LateServer, testing::ValuesIn(kLateCases),
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(LateServer, ThatLosesPushesGetsThemAgainBeforeItsWorkerEnds) {

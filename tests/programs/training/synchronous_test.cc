@@ -19,7 +19,7 @@
 namespace lp {
 namespace {
 
-constexpr std::uint64_t kSeed = 5;
+constexpr std::uint64_t kTrainingSeed = 5;
 
 LearningTask digits_task(std::vector<Eigen::Index> layers) {
   return {.model = [layers] { return std::make_unique<Mlp>(layers, Activation::tanh); },
@@ -29,7 +29,7 @@ const LearningTask kSmall = digits_task({64, 24, 10});
 
 Runtime::Options runtime_options(bool serialize = false) {
   Runtime::Options options;
-  options.run.seed = kSeed;
+  options.run.seed = kTrainingSeed;
   options.run.serialize = serialize;
   return options;
 }
@@ -74,9 +74,9 @@ ServerTraining training_of(int workers, int servers) {
 TEST(SynchronousTraining, EqualsSerialTrainingForAnyNumberOfWorkersAndServers) {
   const LearningTask task = digits_task({64, 256, 10});
   const std::unique_ptr<Model> model = task.model();
-  const Split data = split(digits(), kSeed);
-  const Eigen::VectorXf serial =
-      train_serial(*model, data.train, {.steps = 500, .batch = 64, .seed = kSeed, .rule = Momentum{.rate = 0.05F}});
+  const Split data = split(digits(), kTrainingSeed);
+  const Eigen::VectorXf serial = train_serial(
+      *model, data.train, {.steps = 500, .batch = 64, .seed = kTrainingSeed, .rule = Momentum{.rate = 0.05F}});
   for (const int workers : {1, 2, 4, 7}) {
     std::string hash;
     for (const int servers : {1, 3}) {
@@ -98,7 +98,7 @@ TEST(SynchronousTraining, GivesTheSameBitsOnEveryPathAndEveryTime) {
   EXPECT_EQ(Training500(kSmall, training_of(3, 2)).hash(), hash);
   EXPECT_EQ(Training500(kSmall, training_of(3, 2), runtime_options(/*serialize=*/true)).hash(), hash);
   Runtime::Options other = runtime_options();
-  other.run.seed = kSeed + 1;
+  other.run.seed = kTrainingSeed + 1;
   EXPECT_NE(Training500(kSmall, training_of(3, 2), other).hash(), hash);
 }
 

@@ -19,14 +19,14 @@ Buffer some(std::size_t size, std::uint64_t seed) {
   return buffer;
 }
 
-bool equal(const Buffer& a, const Buffer& b) {
+bool same_bytes(const Buffer& a, const Buffer& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
 void expect_equal(const Message& a, const Message& b) {
-  EXPECT_TRUE(equal(a.body, b.body));
+  EXPECT_TRUE(same_bytes(a.body, b.body));
   ASSERT_EQ(a.arrays.size(), b.arrays.size());
-  for (std::size_t i = 0; i < a.arrays.size(); ++i) EXPECT_TRUE(equal(a.arrays[i], b.arrays[i])) << i;
+  for (std::size_t i = 0; i < a.arrays.size(); ++i) EXPECT_TRUE(same_bytes(a.arrays[i], b.arrays[i])) << i;
 }
 
 Buffer packet_of(const std::vector<Message>& messages) {
