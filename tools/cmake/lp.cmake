@@ -34,7 +34,8 @@ function(lp_options target)
   endif()
 endfunction()
 
-# Precompiled headers of other libraries that many sources read: reading them takes longer than compiling most sources.
+# Precompiled headers of other libraries that many sources read: reading them takes longer than compiling most sources. Programs
+# have lp's own in theirs too.
 set(LP_PRECOMPILED <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <coroutine> <cstdint> <cstring> <deque> <filesystem>
     <fstream> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view>
     <tuple> <unordered_map> <utility> <variant> <vector> <Eigen/Core>)
