@@ -79,7 +79,13 @@ class WindowBase : public Operator,
     for (const T& one : records) {
       if (bad_.allowed() && !fits(one)) continue;
       const K key = f_.key_of(one);
-      if (!add(KeyBytes<K>(key).view(), one)) late_.push_back(one);
+      if (add(KeyBytes<K>(key).view(), one)) continue;
+      if (f_.parts) {  // both go the same way, in the order in which they came
+        results_.flush();
+        this->emit_late({&one, 1});
+      } else {
+        late_.push_back(one);
+      }
     }
     results_.flush();
     if (!late_.empty()) this->emit_late(std::exchange(late_, {}));

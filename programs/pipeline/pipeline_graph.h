@@ -11,6 +11,7 @@
 
 #include "nodes/operators/late_events.h"
 #include "nodes/operators/shuffle.h"
+#include "nodes/operators/with_late.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/stage_plan.h"
 
@@ -65,6 +66,19 @@ template <class T>
 Tail append(PipelineGraph& graph, const Tail& tail, MakeOperator make) {
   return graph.add(tail.stage,
                    {.make = std::move(make), .parent = tail.op, .connect = tail.late ? connect_late<T> : connect<T>});
+}
+
+// Makes one of both outputs of operators whose records are T.
+template <class T, class Late>
+std::vector<Tail> with_late(PipelineGraph& graph, const std::vector<Tail>& tails) {
+  using Both = WithLate<T, Late>;
+  std::vector<Tail> out;
+  for (const Tail& tail : tails) {
+    out.push_back(graph.add(
+        tail.stage,
+        {.make = [](StageSite&) { return std::make_unique<Both>(); }, .parent = tail.op, .connect = Both::connect}));
+  }
+  return out;
 }
 
 // The way from the tails of a flow into a new stage: `make_writer(output)` makes the last operators of the old stages.

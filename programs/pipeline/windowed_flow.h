@@ -150,18 +150,17 @@ class WindowedFlow {
     };
   }
   // A replica with events sends the sum of a window when its own watermark passes the end, or its memory is full; that
-  // of a session at each watermark. It does so before it sends the watermark on, so the sum is not late; events that
-  // are late already go as they are.
+  // of a session at each watermark. It does so before it sends the watermark on, so the sum is not late. Events that
+  // are late already go as they are, in their order among the sums and watermarks: so a window fires as it does when
+  // all events go as they are.
   template <class Sum, class Add, class Merge>
   WindowResults<Windowed<K, Sum>, T> combine(Add add, Merge merge) const {
     using Part = Windowed<K, Sum>;
     using Both = dataflow::Either<Part, T>;
-    const WindowResults<Part, T> parts(
-        keyed_.flow().template each<Part>(maker<Sum>(add, merge, dataflow::NoParts(), {}, /*parts=*/true)));
-    const Flow<Both> both =
-        parts.map([](const Part& one) { return Both{.left = one}; }).unite(parts.late().map([](const T& one) {
-          return Both{.right = one};
-        }));
+    const auto& graph = keyed_.flow().graph();
+    const Flow<Part> parts =
+        keyed_.flow().template each<Part>(maker<Sum>(add, merge, dataflow::NoParts(), {}, /*parts=*/true));
+    const Flow<Both> both(graph, dataflow::with_late<Part, T>(*graph, parts.tails()));
     const KeyedFlow<K, Both> keyed(
         both, [key_of = keyed_.key_of()](const Both& one) { return one.left ? one.left->key : key_of(*one.right); },
         keyed_.stage());
