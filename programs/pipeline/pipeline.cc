@@ -24,6 +24,27 @@ Tail PipelineGraph::add(std::size_t stage, OperatorPlan plan) {
   return {.stage = stage, .op = stages[stage].operators.size() - 1};
 }
 
+Tail append(PipelineGraph& graph, const Tail& tail, MakeOperator make, const Connectors& connectors) {
+  return graph.add(
+      tail.stage,
+      {.make = std::move(make), .parent = tail.op, .connect = tail.late ? connectors.late : connectors.records});
+}
+
+Tail shuffle(PipelineGraph& graph, const std::vector<Tail>& tails, const StageOptions& options,
+             const MakeWriter& make_writer, MakeOperator make_reader, const Connectors& connectors) {
+  const std::size_t to = graph.add_stage(options);
+  for (const Tail& tail : tails) {
+    StageDraft& from = graph.stages[tail.stage];
+    const std::size_t output = from.outputs.size();
+    from.outputs.push_back({.stage = to, .input = static_cast<std::uint32_t>(graph.stages[to].senders.size())});
+    graph.stages[to].senders.push_back(tail.stage);
+    append(
+        graph, tail, [make_writer, output](StageSite& site) { return make_writer(site, *site.outputs[output]); },
+        connectors);
+  }
+  return graph.add(to, {.make = std::move(make_reader)});
+}
+
 }  // namespace dataflow
 
 namespace {
