@@ -100,6 +100,25 @@ void share_processes(Program& program, const std::vector<GroupHandle<StageNode>>
 
 }  // namespace
 
+AnyFlow::AnyFlow(std::shared_ptr<dataflow::PipelineGraph> graph, std::vector<dataflow::Tail> tails)
+    : graph_(std::move(graph)), tails_(std::move(tails)) {}
+AnyFlow::AnyFlow(const AnyFlow& other) = default;
+AnyFlow::AnyFlow(AnyFlow&& other) noexcept = default;
+AnyFlow& AnyFlow::operator=(const AnyFlow& other) = default;
+AnyFlow& AnyFlow::operator=(AnyFlow&& other) noexcept = default;
+AnyFlow::~AnyFlow() = default;
+
+void AnyFlow::add_tails(const AnyFlow& other) {
+  const std::vector<dataflow::Tail> more = other.tails_;  // it may be this flow
+  tails_.insert(tails_.end(), more.begin(), more.end());
+}
+
+AnyFlow AnyFlow::behind(const dataflow::MakeOperator& make, const dataflow::Connectors& connectors) const {
+  std::vector<dataflow::Tail> tails;
+  for (const dataflow::Tail& one : tails_) tails.push_back(dataflow::append(*graph_, one, make, connectors));
+  return {graph_, std::move(tails)};
+}
+
 Flow<std::string_view> Pipeline::read(InputOptions input, StageOptions stage) const {
   return source<std::string_view>(std::move(stage), [input = std::move(input)](dataflow::StageSite& site) {
     return std::make_unique<dataflow::FileSource>(site, input);
