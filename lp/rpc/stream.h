@@ -208,6 +208,13 @@ class StreamReader {
     return next_.wait_for(timeout);
   }
 
+  // Calls f() when next() has an answer, at once if it has: on any thread, perhaps after the reader's end.
+  template <class F>
+  void on_ready(F f) {
+    if (!next_.valid()) next_ = queue_->next(source_.call);
+    rpc::on_ready_anywhere(*next_.state(), std::move(f));
+  }
+
   // Returns the next item, or nothing at the end. Throws the handler's error, and `deadline` when none comes in time.
   std::optional<T> next() {
     if (!wait_for(source_.timeout)) throw Error(next_.state()->late());

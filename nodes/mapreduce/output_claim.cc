@@ -67,7 +67,7 @@ void remove_directory(const fs::path& directory) {
   std::error_code error;
   fs::remove_all(removed, error);  // an earlier process may have been killed here
   fs::rename(directory, removed, error);
-  fs::remove_all(removed, error);
+  fs::remove_all(error ? directory : removed, error);  // a full disk may have no room for the name
 }
 
 OutputClaim OutputClaim::take(const fs::path& directory, const std::string& run, Content content) try {

@@ -20,6 +20,7 @@
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/operators/at_end.h"
 #include "nodes/operators/group.h"
+#include "nodes/operators/record_bag.h"
 #include "nodes/operators/shuffle.h"
 #include "nodes/stream/frame_output.h"
 #include "nodes/stream/operator.h"
@@ -137,8 +138,8 @@ class CoGroupCached final : public AtEnd<Either<SortedRun, B>, U> {
     Groups groups = this->state_.groups();
     while (groups.next()) {
       if (!this->state_.owns(groups.key())) continue;
-      RecordBag<A> cached;
-      RecordBag<B> others;
+      RecordBag cached;
+      RecordBag others;
       for (std::string_view value; groups.next_value(value);) {
         const std::string_view record = value.substr(0, value.size() - 1);
         if (value.back() == static_cast<char>(Side::cached)) {
@@ -149,7 +150,7 @@ class CoGroupCached final : public AtEnd<Either<SortedRun, B>, U> {
       }
       const auto key = key_of<K>(groups.key());
       out.make(
-          bad_, [&] { f_(key, cached.records(), others.records(), out); }, [&] { return records_of_key(key); });
+          bad_, [&] { f_(key, cached.records<A>(), others.records<B>(), out); }, [&] { return records_of_key(key); });
       out.flush();  // before the bytes go
     }
   }

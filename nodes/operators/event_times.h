@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "nodes/dataflow/record_codec.h"
-#include "nodes/operators/group.h"
 #include "nodes/operators/late_events.h"
+#include "nodes/operators/record_bag.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/stage_plan.h"
 
@@ -55,7 +55,7 @@ class EventTimes final : public Operator, public Consumer<T>, public Producer<T>
   void mark(const Mark& mark) override {
     if (mark.kind == MarkKind::watermark) {
       if (mark.value != kEndOfTime) return;  // it speaks about other times
-      this->emit(waiting_.records());
+      this->emit(waiting_.records<T>());
       waiting_ = {};
     }
     pass(mark);
@@ -109,8 +109,8 @@ class EventTimes final : public Operator, public Consumer<T>, public Producer<T>
     waiting_.add(event);
     be_sure();
     if (waiting_.count < kAgreeing) return;
-    const RecordBag<T> bag = std::exchange(waiting_, {});
-    const std::vector<T> events = bag.records();
+    const RecordBag bag = std::exchange(waiting_, {});
+    const std::vector<T> events = bag.records<T>();
     EventTime least = kEndOfTime;
     for (const T& one : events) least = std::min(least, static_cast<EventTime>(time_of_(one)));
     set_latest(least);
@@ -122,7 +122,7 @@ class EventTimes final : public Operator, public Consumer<T>, public Producer<T>
   void refuse() {
     if (waiting_.count == 0) return;
     site_.counts.future_events += waiting_.count;
-    this->emit_late(waiting_.records());
+    this->emit_late(waiting_.records<T>());
     waiting_ = {};
   }
   void set_latest(EventTime time) {
@@ -150,7 +150,7 @@ class EventTimes final : public Operator, public Consumer<T>, public Producer<T>
   bool agreed_ = false;           // a second event has confirmed the first one
   bool sure_ = false;             // and none waits
   EventTime sent_ = kNoTime;      // not saved: the receivers keep their watermarks
-  RecordBag<T> waiting_{};
+  RecordBag waiting_{};
 };
 
 }  // namespace lp::dataflow

@@ -100,32 +100,6 @@ class GroupByKey final : public AtEnd<T, U> {
   RecordWriter record_{};
 };
 
-// Records that are kept as bytes, so that they own what they refer to.
-template <class T>
-struct RecordBag {
-  std::string bytes{};
-  std::uint64_t count = 0;
-
-  void add(const T& record) {
-    thread_local RecordWriter writer;
-    writer.clear();
-    write_record(writer, record);
-    bytes.append(writer.view());
-    ++count;
-  }
-  void add_bytes(std::string_view more, std::uint64_t records) {
-    bytes.append(more);
-    count += records;
-  }
-  // They refer to the bag.
-  std::vector<T> records() const {
-    std::vector<T> out;
-    out.reserve(count);
-    for (RecordBytes in(bytes); !in.empty();) out.push_back(read_record<T>(in));
-    return out;
-  }
-};
-
 // Calls out(f(left, right)) for each pair. One on which f fails may be left out.
 template <class F>
 struct EachPair {

@@ -12,10 +12,10 @@ namespace lp::dataflow {
 template <class T>
 class LateEvents {
  public:
-  virtual ~LateEvents() = default;
   void add_late(Consumer<T>& consumer) { consumers_.push_back(&consumer); }
 
  protected:
+  ~LateEvents() = default;
   void emit_late(std::span<const T> records) {
     for (Consumer<T>* const one : consumers_) one->take(records);
   }

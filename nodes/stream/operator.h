@@ -47,18 +47,20 @@ class Operator {
 template <class T>
 class Consumer {
  public:
-  virtual ~Consumer() = default;
   virtual void take(std::span<const T> records) = 0;
   virtual void mark(const Mark& mark) = 0;
+
+ protected:
+  ~Consumer() = default;
 };
 
 template <class T>
 class Producer {
  public:
-  virtual ~Producer() = default;
   void add(Consumer<T>& consumer) { consumers_.push_back(&consumer); }
 
  protected:
+  ~Producer() = default;
   void emit(std::span<const T> records) {
     if (records.empty()) return;
     for (Consumer<T>* const one : consumers_) one->take(records);

@@ -46,6 +46,8 @@ void PipelineMaster::run(Context& node) {
   while (!node.stopping()) {
     wait_for_turn();
     const bool last = all_ended();
+    if (last)
+      keep(commit(cut_, false));  // so the last checkpoint has them: it may be restored before the result is read
     if (!checkpoint() || !last) continue;
     commit(cut_, true);
     break;
@@ -82,12 +84,16 @@ bool PipelineMaster::checkpoint() {
   for (const Clients<StageNode>& stage : stages_) stage.all<&StageNode::begin_cut>(cut);
   context_.checkpoint(cut);
   if (!context_.wait_for_cut(cut)) return false;
-  std::vector<EdgeCounts> edges = commit(cut, false);
+  keep(commit(cut, false));
   context_.report({.step = cut});
   const std::lock_guard lock(mutex_);
   complete_ = cut;
-  edges_ = std::move(edges);
   return true;
+}
+
+void PipelineMaster::keep(std::vector<EdgeCounts> edges) {
+  const std::lock_guard lock(mutex_);
+  edges_ = std::move(edges);
 }
 
 std::vector<EdgeCounts> PipelineMaster::commit(std::uint64_t cut, bool over) {
@@ -136,8 +142,17 @@ PipelineResult PipelineMaster::result() const {
   return out;
 }
 
-void PipelineMaster::save(Checkpoint& out) const { out.put("cut", cut_); }
+void PipelineMaster::save(Checkpoint& out) const {
+  const std::lock_guard lock(mutex_);
+  out.put("cut", cut_);
+  out.put("counts", counts_);
+  out.put("edges", edges_);
+}
 
-void PipelineMaster::load(const Checkpoint& in) { cut_ = in.get<std::uint64_t>("cut"); }
+void PipelineMaster::load(const Checkpoint& in) {
+  complete_ = cut_ = in.get<std::uint64_t>("cut");
+  counts_ = in.get<std::map<std::string, StageCounts>>("counts");
+  edges_ = in.get<std::vector<EdgeCounts>>("edges");
+}
 
 }  // namespace lp

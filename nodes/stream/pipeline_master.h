@@ -33,7 +33,8 @@ struct PipelineResult {
   double seconds = 0;               // since the master's last start
   std::uint64_t skipped = 0;        // bad records that were left out
   std::uint64_t future_events = 0;  // see Flow::event_time; in stages that have ended
-  // All that the stages had sent to one another at the last complete checkpoint, whatever was killed.
+  // All that the stages had sent to one another at the last complete checkpoint, whatever was killed; for a moment
+  // after a restart, at the one before it.
   std::vector<PipelineEdge> edges{};
   std::string skew{};  // names a key that has about half of all records between two stages, or more
 };
@@ -63,6 +64,7 @@ class PipelineMaster {
   bool checkpoint();
   // Makes the results of the cut visible. Returns what the stages have sent so far.
   std::vector<dataflow::EdgeCounts> commit(std::uint64_t cut, bool over);
+  void keep(std::vector<dataflow::EdgeCounts> edges);
   void wait_for_turn();
 
   Context& context_;

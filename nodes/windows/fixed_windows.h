@@ -2,7 +2,7 @@
 // Sums in tumbling and sliding windows. On disk they are in the order of windows and keys, so the windows that fire
 // together are next to one another.
 //
-// Owned by a stage; one thread.
+// Owned by an operator; one thread.
 
 #include <algorithm>
 #include <map>
@@ -18,17 +18,56 @@
 #include "nodes/dataflow/record_size.h"
 #include "nodes/operators/by_key_bytes.h"
 #include "nodes/windows/spilled_runs.h"
-#include "nodes/windows/window_base.h"
+#include "nodes/windows/window_sums.h"
 #include "nodes/windows/windows.h"
 
 namespace lp::dataflow {
 
-template <class F>
-class FixedWindows final : public WindowBase<F> {
+template <class Sum>
+class FixedWindows final : public WindowSums<Sum> {
  public:
-  using typename WindowBase<F>::T;
-  using typename WindowBase<F>::Sum;
-  FixedWindows(StageSite& site, F f) : WindowBase<F>(site, std::move(f)), runs_(site, WindowBase<F>::kRuns) {}
+  FixedWindows(StageSite& site, const WindowRules& rules, SumsOwner<Sum>& owner)
+      : WindowSums<Sum>(site, rules, owner), runs_(site, WindowSums<Sum>::kRuns) {}
+
+  bool add(std::string_view key, EventTime time) override {
+    bool in_one = false;
+    this->rules_.windows.each_of(time, [&](const Window& window) {
+      if (add_part(key, window)) {
+        in_one = true;
+      } else if (in_one && this->rules_.parts) {
+        Sum alone{};  // the window may be there yet where the parts go
+        this->owner_.add_to(alone);
+        this->result(key, window, alone);
+      }
+    });
+    return in_one;
+  }
+  void try_add(std::string_view key, EventTime time) override {
+    this->rules_.windows.each_of(time, [&](const Window& window) {
+      Sum sum{};
+      if (const auto keys = windows_.find(window); keys != windows_.end()) {
+        if (const auto at = keys->second.find(key); at != keys->second.end()) sum = at->second;
+      }
+      this->owner_.add_to(sum);
+    });
+  }
+  bool add_part(std::string_view key, const Window& window) override {
+    if (this->gone(window)) return false;
+    Keys& keys = keys_of(window);
+    auto at = keys.find(key);
+    const bool added = at == keys.end();
+    if (added) at = keys.emplace(std::string(key), Sum()).first;
+    this->owner_.add_to(at->second);
+    if (this->over(window)) {
+      if (runs_.empty()) {
+        this->result(at->first, window, at->second);
+      } else {
+        this->result(at->first, window, whole(window, at->first, at->second));
+      }
+    }
+    if (added || !std::is_trivially_copyable_v<Sum>) this->grow(added ? bytes_of_key(key) + sizeof(Sum) : 0);
+    return true;
+  }
 
   void cut(std::uint64_t number) override { runs_.cut(number); }
   void commit(std::uint64_t number) override { runs_.commit(number); }
@@ -53,7 +92,7 @@ class FixedWindows final : public WindowBase<F> {
       const std::string_view key = in.text();
       auto sum = read_record<Sum>(in);
       const auto [at, added] = windows_[window].try_emplace(std::string(key), std::move(sum));
-      if (!added) this->f_.merge(at->second, sum);  // parts of another replica
+      if (!added) this->owner_.merge(at->second, sum);  // parts of another replica
     }
     this->loaded(piece.bytes.size());
   }
@@ -101,47 +140,6 @@ class FixedWindows final : public WindowBase<F> {
     std::size_t at_ = 0;
   };
 
-  bool add(std::string_view key, const T& record) override {
-    if (const Window* const part = this->f_.part_of(record)) return add_to(*part, key, record);
-    bool in_one = false;
-    this->f_.windows.each_of(static_cast<EventTime>(this->f_.time_of(record)), [&](const Window& window) {
-      if (add_to(window, key, record)) {
-        in_one = true;
-      } else if (in_one && this->f_.parts) {
-        Sum alone{};  // the window may be there yet where the parts go
-        this->f_.add(alone, record);
-        this->result(key, window, alone);
-      }
-    });
-    return in_one;
-  }
-  void try_add(std::string_view key, const T& record) override {
-    this->f_.windows.each_of(static_cast<EventTime>(this->f_.time_of(record)), [&](const Window& window) {
-      Sum sum{};
-      if (const auto keys = windows_.find(window); keys != windows_.end()) {
-        if (const auto at = keys->second.find(key); at != keys->second.end()) sum = at->second;
-      }
-      this->f_.add(sum, record);
-    });
-  }
-  // Returns false when the window is gone.
-  bool add_to(const Window& window, std::string_view key, const T& record) {
-    if (this->gone(window)) return false;
-    Keys& keys = keys_of(window);
-    auto at = keys.find(key);
-    const bool added = at == keys.end();
-    if (added) at = keys.emplace(std::string(key), Sum()).first;
-    this->f_.add(at->second, record);
-    if (this->over(window)) {
-      if (runs_.empty()) {
-        this->result(at->first, window, at->second);
-      } else {
-        this->result(at->first, window, whole(window, at->first, at->second));
-      }
-    }
-    if (added || !std::is_trivially_copyable_v<Sum>) this->grow(record, added ? bytes_of_key(key) + sizeof(Sum) : 0);
-    return true;
-  }
   std::size_t size() const override {
     std::size_t bytes = 0;
     for (const auto& [window, keys] : windows_) {
@@ -158,7 +156,7 @@ class FixedWindows final : public WindowBase<F> {
   }
 
   void fire(EventTime before) override {
-    if (!runs_.empty() && this->f_.windows.may_end_in(before, this->watermark_)) {
+    if (!runs_.empty() && this->rules_.windows.may_end_in(before, this->watermark_)) {
       const KeyRange range = ends_in(before, this->watermark_);
       if (runs_.blocks(range) > 0) return fire_all(range, before);
     }
@@ -173,7 +171,7 @@ class FixedWindows final : public WindowBase<F> {
     InOrder here(windows_, before, this->watermark_);
     const auto give = [&](const Window& window, std::string_view key, const Sum& sum) {
       this->result(key, window, sum);
-      if constexpr (std::is_same_v<typename F::Key, std::string_view>) this->flush();
+      this->owner_.keys_go();
     };
     runs_.each_in(range, this->merge_memory_, [&](Groups& group) {
       const Window window = window_of(group.key());
@@ -200,7 +198,7 @@ class FixedWindows final : public WindowBase<F> {
     for (const auto& [window, keys] : windows_) {
       for (const auto& [key, sum] : keys) this->result(key, window, sum);
     }
-    this->flush();
+    this->owner_.flush();
     windows_.clear();
     last_ = nullptr;
   }
@@ -252,12 +250,12 @@ class FixedWindows final : public WindowBase<F> {
   }
   Window window_of(std::string_view disk_key) const {
     const auto begin = key_of<EventTime>(disk_key.substr(0, sizeof(EventTime)));
-    return {begin, begin + this->f_.windows.size()};
+    return {begin, begin + this->rules_.windows.size()};
   }
   static std::string_view key_in(std::string_view disk_key) { return disk_key.substr(sizeof(EventTime)); }
   // The windows that end after `before` and not after `last`.
   KeyRange ends_in(EventTime before, EventTime last) const {
-    const EventTime size = this->f_.windows.size();
+    const EventTime size = this->rules_.windows.size();
     const auto begins_at = [](EventTime time) { return std::string(KeyBytes<EventTime>(time).view()); };
     KeyRange out{.last = last == kEndOfTime};
     if (before >= kNoTime + size) out.begin = begins_at(before - size + 1);

@@ -3,7 +3,7 @@
 // When the end of a session comes, all that the runs have of its key is read, and joined with what is in memory. Events
 // of the time behind that need no look at the disk.
 //
-// Owned by a stage; one thread.
+// Owned by an operator; one thread.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,18 +23,54 @@
 #include "nodes/dataflow/record_size.h"
 #include "nodes/operators/by_key_bytes.h"
 #include "nodes/windows/spilled_runs.h"
-#include "nodes/windows/window_base.h"
+#include "nodes/windows/window_sums.h"
 #include "nodes/windows/windows.h"
 
 namespace lp::dataflow {
 
-template <class F>
-class SessionWindows final : public WindowBase<F> {
+template <class Sum>
+class SessionWindows final : public WindowSums<Sum> {
  public:
-  using typename WindowBase<F>::T;
-  using typename WindowBase<F>::Sum;
-  SessionWindows(StageSite& site, F f)
-      : WindowBase<F>(site, std::move(f)), runs_(site, WindowBase<F>::kRuns), end_runs_(site, WindowBase<F>::kEnds) {}
+  SessionWindows(StageSite& site, const WindowRules& rules, SumsOwner<Sum>& owner)
+      : WindowSums<Sum>(site, rules, owner),
+        runs_(site, WindowSums<Sum>::kRuns),
+        end_runs_(site, WindowSums<Sum>::kEnds) {}
+
+  bool add(std::string_view key, EventTime time) override { return add_part(key, own_window(time)); }
+  bool add_part(std::string_view key, const Window& window) override {
+    if (this->rules_.parts && window.begin < this->watermark_) return false;  // it cannot wait for the others
+    read_late(key, window);
+    auto at = keys_.find(key);
+    const auto joins = [&](const Session& one) { return overlap(one.window, window); };
+    const bool alone = at == keys_.end() || std::none_of(at->second.all.begin(), at->second.all.end(), joins);
+    if (alone && this->gone(window)) return false;
+    if (at == keys_.end()) at = keys_.emplace(std::string(key), Sessions{.newest = runs_.empty()}).first;
+    Session session = take_out(at->second, at->first, window).value_or(Session{window});
+    this->owner_.add_to(session.sum);
+    ends_.emplace(session.window.end, at->first);
+    if (this->over(session.window)) this->result(at->first, session.window, session.sum);
+    at->second.all.push_back(std::move(session));
+    // With its end.
+    this->grow(2 * bytes_of_key(key) + sizeof(Session) + std::exchange(read_bytes_, 0));
+    return true;
+  }
+  void try_add(std::string_view key, EventTime time) override {
+    const Window window = own_window(time);
+    read_late(key, window);
+    Sum sum{};
+    if (const auto at = keys_.find(key); at != keys_.end()) {
+      bool first = true;
+      for (const Session& one : at->second.all) {
+        if (!overlap(one.window, window)) continue;
+        if (std::exchange(first, false)) {
+          sum = one.sum;
+        } else {
+          this->owner_.merge(sum, one.sum);
+        }
+      }
+    }
+    this->owner_.add_to(sum);
+  }
 
   void cut(std::uint64_t number) override {
     runs_.cut(number);
@@ -83,48 +119,10 @@ class SessionWindows final : public WindowBase<F> {
   };
   using End = std::pair<EventTime, std::string>;  // the end of a session, and its key
 
-  bool add(std::string_view key, const T& record) override {
-    const Window* const part = this->f_.part_of(record);
-    const Window window = part != nullptr ? *part : own_window(record);
-    if (this->f_.parts && window.begin < this->watermark_) return false;  // it cannot wait for the others
-    read_late(key, window);
-    auto at = keys_.find(key);
-    const auto joins = [&](const Session& one) { return overlap(one.window, window); };
-    const bool alone = at == keys_.end() || std::none_of(at->second.all.begin(), at->second.all.end(), joins);
-    if (alone && this->gone(window)) return false;
-    if (at == keys_.end()) at = keys_.emplace(std::string(key), Sessions{.newest = runs_.empty()}).first;
-    Session session = take_out(at->second, at->first, window).value_or(Session{window});
-    this->f_.add(session.sum, record);
-    ends_.emplace(session.window.end, at->first);
-    if (this->over(session.window)) this->result(at->first, session.window, session.sum);
-    at->second.all.push_back(std::move(session));
-    // With its end.
-    this->grow(record, 2 * bytes_of_key(key) + sizeof(Session) + std::exchange(read_bytes_, 0));
-    return true;
-  }
-  void try_add(std::string_view key, const T& record) override {
-    const Window window = own_window(record);
-    read_late(key, window);
-    Sum sum{};
-    if (const auto at = keys_.find(key); at != keys_.end()) {
-      bool first = true;
-      for (const Session& one : at->second.all) {
-        if (!overlap(one.window, window)) continue;
-        if (std::exchange(first, false)) {
-          sum = one.sum;
-        } else {
-          this->f_.merge(sum, one.sum);
-        }
-      }
-    }
-    this->f_.add(sum, record);
-  }
-  Window own_window(const T& record) const {
-    return this->f_.windows.last_of(static_cast<EventTime>(this->f_.time_of(record)));
-  }
+  Window own_window(EventTime time) const { return this->rules_.windows.last_of(time); }
   // An event may be joined with a session that has fired, or be late alone.
   void read_late(std::string_view key, const Window& window) {
-    if (window.begin < this->watermark_ && (this->f_.lateness > 0 || this->over(window))) read(key);
+    if (window.begin < this->watermark_ && (this->rules_.lateness > 0 || this->over(window))) read(key);
   }
   static bool overlap(const Window& a, const Window& b) { return a.begin < b.end && b.begin < a.end; }
   // The sessions that a window joins, as one that has all their time and its. Nothing when there is none.
@@ -138,7 +136,7 @@ class SessionWindows final : public WindowBase<F> {
       if (one->window.end < window.end) ends_.erase({one->window.end, key});
       window = {std::min(window.begin, one->window.begin), std::max(window.end, one->window.end)};
       if (out) {
-        this->f_.merge(out->sum, one->sum);
+        this->owner_.merge(out->sum, one->sum);
       } else {
         out = std::move(*one);
       }
@@ -166,7 +164,7 @@ class SessionWindows final : public WindowBase<F> {
   }
 
   void fire(EventTime before) override {
-    if (this->f_.parts) {
+    if (this->rules_.parts) {
       give_all();  // where the parts go, sessions of other replicas may join them, and end earlier
     } else if (!runs_.empty()) {
       fire_all(before);
@@ -236,7 +234,7 @@ class SessionWindows final : public WindowBase<F> {
   // Forgets a session that has fired, when no late event may change it. Others of the key stay.
   void drop(const End& end) {
     if (!this->gone({0, end.first})) return;
-    if constexpr (std::is_same_v<typename F::Key, std::string_view>) this->flush();
+    this->owner_.keys_go();
     const auto at = keys_.find(end.second);
     if (at == keys_.end()) return;
     std::erase_if(at->second.all, [&](const Session& one) { return one.window.end == end.first; });
@@ -313,7 +311,7 @@ class SessionWindows final : public WindowBase<F> {
     for (const auto& [key, sessions] : keys_) {
       for (const Session& one : sessions.all) this->result(key, one.window, one.sum);
     }
-    this->flush();
+    this->owner_.flush();
     keys_.clear();
     ends_.clear();
   }

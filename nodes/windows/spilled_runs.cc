@@ -1,5 +1,6 @@
 #include "nodes/windows/spilled_runs.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -31,6 +32,22 @@ void SpilledRuns::remove(const Run& run) {
     old_.push_back({.path = path});
   } else {
     remove_file(path);
+  }
+}
+
+void SpilledRuns::forget(const std::function<bool(EventTime)>& gone) {
+  const auto first =
+      std::stable_partition(runs_.begin(), runs_.end(), [&](const Run& one) { return !gone(one.until); });
+  for (auto one = first; one != runs_.end(); ++one) remove(*one);
+  runs_.erase(first, runs_.end());
+}
+
+void SpilledRuns::each_in(const KeyRange& range, std::size_t memory, const std::function<bool(Groups&)>& f) {
+  Groups groups(merge(range, memory));
+  while (groups.next()) {
+    if (groups.key() < range.begin) continue;
+    if (!range.last && groups.key() >= range.end) return;
+    if (!f(groups)) return;
   }
 }
 

@@ -4,9 +4,9 @@
 //
 // Owned by an operator; one thread.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,27 +35,13 @@ class SpilledRuns {
   // Adds a run, as the newest. It is needed up to a time.
   void add(RangedRun run, EventTime until);
   // Removes those that are not needed: gone(until).
-  template <class F>
-  void forget(const F& gone) {
-    const auto first =
-        std::stable_partition(runs_.begin(), runs_.end(), [&](const Run& one) { return !gone(one.until); });
-    for (auto one = first; one != runs_.end(); ++one) remove(*one);
-    runs_.erase(first, runs_.end());
-  }
+  void forget(const std::function<bool(EventTime until)>& gone);
 
   // Number of blocks that may have pairs of a range.
   std::size_t blocks(const KeyRange& range) const;
   // Calls f(group) for each key of the range, in their order, until it returns false. Values of a key come in the order
   // of the runs.
-  template <class F>
-  void each_in(const KeyRange& range, std::size_t memory, const F& f) {
-    Groups groups(merge(range, memory));
-    while (groups.next()) {
-      if (groups.key() < range.begin) continue;
-      if (!range.last && groups.key() >= range.end) return;
-      if (!f(groups)) return;
-    }
-  }
+  void each_in(const KeyRange& range, std::size_t memory, const std::function<bool(Groups& group)>& f);
   // Whether the pairs of a key are this replica's. After a change of their number, runs also have others' pairs.
   bool owns(std::string_view key) const { return site_.owns(key_group(key)); }
 

@@ -76,8 +76,6 @@ struct WindowOptions {
   // not matter when many events have the same key; without, they all go to one replica. It costs more than it saves
   // when nearly every event of a window has a key of its own. A source from which nothing comes holds the results back,
   // however long.
-  // With a lateness, a late event may be added before the window fires for the first time. So a window may fire less
-  // often than without; its last result is the same.
   bool combine = false;
 };
 

@@ -33,8 +33,31 @@ class KeyedFlow;
 template <class T>
 class TimedFlow;
 
+// The part of a flow that does not depend on its records.
+class AnyFlow {
+ public:
+  AnyFlow(std::shared_ptr<dataflow::PipelineGraph> graph, std::vector<dataflow::Tail> tails);
+  AnyFlow(const AnyFlow& other);
+  AnyFlow(AnyFlow&& other) noexcept;
+  AnyFlow& operator=(const AnyFlow& other);
+  AnyFlow& operator=(AnyFlow&& other) noexcept;
+  ~AnyFlow();
+
+  const std::shared_ptr<dataflow::PipelineGraph>& graph() const { return graph_; }
+  const std::vector<dataflow::Tail>& tails() const { return tails_; }
+
+ protected:
+  void add_tails(const AnyFlow& other);
+  // Behind an operator that is added to each tail.
+  AnyFlow behind(const dataflow::MakeOperator& make, const dataflow::Connectors& connectors) const;
+
+ private:
+  std::shared_ptr<dataflow::PipelineGraph> graph_;
+  std::vector<dataflow::Tail> tails_;
+};
+
 template <class T>
-class Flow {
+class Flow : public AnyFlow {
  public:
   using Record = T;
 
@@ -74,7 +97,7 @@ class Flow {
   // The records of both flows.
   Flow unite(const Flow& other) const {
     Flow out = *this;
-    out.tails_.insert(out.tails_.end(), other.tails_.begin(), other.tails_.end());
+    out.add_tails(other);
     return out;
   }
   // The next operator takes the records of each key together, and begins a new stage: key_of(record) is a text, an
@@ -90,9 +113,9 @@ class Flow {
   Flow rebalance(StageOptions stage = {}) const {
     using Way = dataflow::ShuffleWriter<T, dataflow::InTurns>;
     return Flow(
-        graph_,
+        graph(),
         {dataflow::shuffle<T>(
-            *graph_, tails_, stage,
+            *graph(), tails(), stage,
             [](dataflow::StageSite& site, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
               return std::make_unique<Way>(site, output, dataflow::InTurns());
             },
@@ -106,17 +129,17 @@ class Flow {
     using K = std::decay_t<std::invoke_result_t<const F&, const T&>>;
     static_assert(dataflow::Key<K>, "lp: a key is a std::string_view or std::string, an integer, or a double");
     using dataflow::RangedRun;
-    graph_->shares_runs = true;
+    graph()->shares_runs = true;
     const Flow<RangedRun> runs = each<RangedRun>([key_of = std::move(key_of)](dataflow::StageSite& site) {
       return std::make_unique<dataflow::SortIntoRuns<K, T, F>>(site, key_of);
     });
     const dataflow::Tail head = dataflow::shuffle<RangedRun>(
-        *graph_, runs.tails(), stage,
+        *graph(), runs.tails(), stage,
         [](dataflow::StageSite&, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
           return std::make_unique<dataflow::GiveRuns>(output);
         },
         dataflow::make_reader<RangedRun>);
-    return Flow(graph_, {dataflow::append<RangedRun>(*graph_, head, [](dataflow::StageSite& site) {
+    return Flow(graph(), {dataflow::append<RangedRun>(*graph(), head, [](dataflow::StageSite& site) {
                   return std::make_unique<dataflow::MergeRange<K, T>>(site);
                 })});
   }
@@ -133,7 +156,7 @@ class Flow {
   // the records of a checkpoint when that is complete.
   template <auto M, class S>
   void call(const Handle<S>& service) const {
-    for (const dataflow::Tail& one : tails_) graph_->stages[one.stage].services.push_back(service.name());
+    for (const dataflow::Tail& one : tails()) graph()->stages[one.stage].services.push_back(service.name());
     each<T>([service](dataflow::StageSite& site) {
       return std::make_unique<dataflow::ServiceSink<T, S, M>>(service.dereference(site.node));
     });
@@ -141,19 +164,11 @@ class Flow {
 
   // For the operators of this folder.
   template <class U>
-  Flow<U> each(dataflow::MakeOperator make) const {
-    std::vector<dataflow::Tail> tails;
-    for (const dataflow::Tail& one : tails_) tails.push_back(dataflow::append<T>(*graph_, one, make));
-    return Flow<U>(graph_, std::move(tails));
+  Flow<U> each(const dataflow::MakeOperator& make) const {
+    return Flow<U>(behind(make, dataflow::kConnectors<T>));
   }
-  Flow(std::shared_ptr<dataflow::PipelineGraph> graph, std::vector<dataflow::Tail> tails)
-      : graph_(std::move(graph)), tails_(std::move(tails)) {}
-  const std::shared_ptr<dataflow::PipelineGraph>& graph() const { return graph_; }
-  const std::vector<dataflow::Tail>& tails() const { return tails_; }
-
- private:
-  std::shared_ptr<dataflow::PipelineGraph> graph_;
-  std::vector<dataflow::Tail> tails_;
+  using AnyFlow::AnyFlow;
+  explicit Flow(AnyFlow flow) : AnyFlow(std::move(flow)) {}
 };
 
 // The events of a stream with times.

@@ -12,6 +12,7 @@
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/operators/group.h"
 #include "nodes/operators/keyed_state.h"
+#include "nodes/operators/record_bag.h"
 #include "nodes/windows/windows.h"
 #include "programs/pipeline/cached_flow.h"
 #include "programs/pipeline/flow.h"
@@ -79,9 +80,9 @@ class KeyedFlow {
   Flow<U> co_group(const KeyedFlow<K, B>& other, F f) const {
     using Both = dataflow::Either<T, B>;
     return together(other).template group<U>([f = std::move(f)](const K& key, Records<Both>& records, auto& out) {
-      dataflow::RecordBag<Both> bag;
+      dataflow::RecordBag bag;
       for (std::string_view bytes; records.next_bytes(bytes);) bag.add_bytes(bytes, 1);
-      const auto both = bag.records();
+      const auto both = bag.template records<Both>();
       const auto sides = dataflow::split(both);
       f(key, sides.first, sides.second, out);
       out.flush();

@@ -24,6 +24,27 @@ Tail PipelineGraph::add(std::size_t stage, OperatorPlan plan) {
   return {.stage = stage, .op = stages[stage].operators.size() - 1};
 }
 
+Tail append(PipelineGraph& graph, const Tail& tail, MakeOperator make, const Connectors& connectors) {
+  return graph.add(
+      tail.stage,
+      {.make = std::move(make), .parent = tail.op, .connect = tail.late ? connectors.late : connectors.records});
+}
+
+Tail shuffle(PipelineGraph& graph, const std::vector<Tail>& tails, const StageOptions& options,
+             const MakeWriter& make_writer, MakeOperator make_reader, const Connectors& connectors) {
+  const std::size_t to = graph.add_stage(options);
+  for (const Tail& tail : tails) {
+    StageDraft& from = graph.stages[tail.stage];
+    const std::size_t output = from.outputs.size();
+    from.outputs.push_back({.stage = to, .input = static_cast<std::uint32_t>(graph.stages[to].senders.size())});
+    graph.stages[to].senders.push_back(tail.stage);
+    append(
+        graph, tail, [make_writer, output](StageSite& site) { return make_writer(site, *site.outputs[output]); },
+        connectors);
+  }
+  return graph.add(to, {.make = std::move(make_reader)});
+}
+
 }  // namespace dataflow
 
 namespace {
@@ -78,6 +99,25 @@ void share_processes(Program& program, const std::vector<GroupHandle<StageNode>>
 }
 
 }  // namespace
+
+AnyFlow::AnyFlow(std::shared_ptr<dataflow::PipelineGraph> graph, std::vector<dataflow::Tail> tails)
+    : graph_(std::move(graph)), tails_(std::move(tails)) {}
+AnyFlow::AnyFlow(const AnyFlow& other) = default;
+AnyFlow::AnyFlow(AnyFlow&& other) noexcept = default;
+AnyFlow& AnyFlow::operator=(const AnyFlow& other) = default;
+AnyFlow& AnyFlow::operator=(AnyFlow&& other) noexcept = default;
+AnyFlow::~AnyFlow() = default;
+
+void AnyFlow::add_tails(const AnyFlow& other) {
+  const std::vector<dataflow::Tail> more = other.tails_;  // it may be this flow
+  tails_.insert(tails_.end(), more.begin(), more.end());
+}
+
+AnyFlow AnyFlow::behind(const dataflow::MakeOperator& make, const dataflow::Connectors& connectors) const {
+  std::vector<dataflow::Tail> tails;
+  for (const dataflow::Tail& one : tails_) tails.push_back(dataflow::append(*graph_, one, make, connectors));
+  return {graph_, std::move(tails)};
+}
 
 Flow<std::string_view> Pipeline::read(InputOptions input, StageOptions stage) const {
   return source<std::string_view>(std::move(stage), [input = std::move(input)](dataflow::StageSite& site) {

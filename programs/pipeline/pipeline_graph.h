@@ -11,6 +11,7 @@
 
 #include "nodes/operators/late_events.h"
 #include "nodes/operators/shuffle.h"
+#include "nodes/operators/with_late.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/stage_plan.h"
 
@@ -60,27 +61,42 @@ void connect_late(Operator& parent, Operator& self) {
 
 using MakeOperator = std::function<std::unique_ptr<Operator>(StageSite& site)>;
 
+// How operators that take T are put behind operators that make T.
+struct Connectors {
+  void (*records)(Operator& parent, Operator& self);
+  void (*late)(Operator& parent, Operator& self);
+};
+template <class T>
+inline constexpr Connectors kConnectors{connect<T>, connect_late<T>};
+
+Tail append(PipelineGraph& graph, const Tail& tail, MakeOperator make, const Connectors& connectors);
 // Adds an operator that takes T behind an operator that makes T.
 template <class T>
 Tail append(PipelineGraph& graph, const Tail& tail, MakeOperator make) {
-  return graph.add(tail.stage,
-                   {.make = std::move(make), .parent = tail.op, .connect = tail.late ? connect_late<T> : connect<T>});
+  return append(graph, tail, std::move(make), kConnectors<T>);
 }
 
+// Makes one of both outputs of operators whose records are T.
+template <class T, class Late>
+std::vector<Tail> with_late(PipelineGraph& graph, const std::vector<Tail>& tails) {
+  using Both = WithLate<T, Late>;
+  std::vector<Tail> out;
+  for (const Tail& tail : tails) {
+    out.push_back(graph.add(
+        tail.stage,
+        {.make = [](StageSite&) { return std::make_unique<Both>(); }, .parent = tail.op, .connect = Both::connect}));
+  }
+  return out;
+}
+
+using MakeWriter = std::function<std::unique_ptr<Operator>(StageSite& site, FrameOutput& output)>;
+Tail shuffle(PipelineGraph& graph, const std::vector<Tail>& tails, const StageOptions& options,
+             const MakeWriter& make_writer, MakeOperator make_reader, const Connectors& connectors);
 // The way from the tails of a flow into a new stage: `make_writer(output)` makes the last operators of the old stages.
 template <class T>
 Tail shuffle(PipelineGraph& graph, const std::vector<Tail>& tails, const StageOptions& options,
-             const std::function<std::unique_ptr<Operator>(StageSite& site, FrameOutput& output)>& make_writer,
-             MakeOperator make_reader) {
-  const std::size_t to = graph.add_stage(options);
-  for (const Tail& tail : tails) {
-    StageDraft& from = graph.stages[tail.stage];
-    const std::size_t output = from.outputs.size();
-    from.outputs.push_back({.stage = to, .input = static_cast<std::uint32_t>(graph.stages[to].senders.size())});
-    graph.stages[to].senders.push_back(tail.stage);
-    append<T>(graph, tail, [make_writer, output](StageSite& site) { return make_writer(site, *site.outputs[output]); });
-  }
-  return graph.add(to, {.make = std::move(make_reader)});
+             const MakeWriter& make_writer, MakeOperator make_reader) {
+  return shuffle(graph, tails, options, make_writer, std::move(make_reader), kConnectors<T>);
 }
 
 }  // namespace dataflow

@@ -9,17 +9,12 @@
 
 #include "lp/base/error.h"
 #include "nodes/operators/group.h"
-#include "nodes/windows/fixed_windows.h"
-#include "nodes/windows/session_windows.h"
+#include "nodes/operators/record_bag.h"
+#include "nodes/windows/window_operator.h"
 #include "nodes/windows/windows.h"
 #include "programs/pipeline/flow.h"
 
 namespace lp {
-
-namespace dataflow {
-template <class T>
-inline constexpr bool kAddsAll<RecordBag<T>> = true;
-}  // namespace dataflow
 
 // The results of windows, and the events that came too late for them.
 template <class Result, class T>
@@ -56,11 +51,11 @@ class WindowedFlow {
   // f(key, window, events, out), when a window fires, with a vector of its events.
   template <class U, class F>
   WindowResults<U, T> group(F f) const {
-    using Bag = dataflow::RecordBag<T>;
+    using Bag = dataflow::RecordBag;
     const auto bags = aggregate<Bag>([](Bag& bag, const T& event) { bag.add(event); },
                                      [](Bag& bag, const Bag& other) { bag.add_bytes(other.bytes, other.count); });
     return WindowResults<U, T>(bags.template flat_map<U>([f = std::move(f)](const Windowed<K, Bag>& one, auto& out) {
-      f(one.key, one.window, one.value.records(), out);
+      f(one.key, one.window, one.value.template records<T>(), out);
       out.flush();
     }),
                                bags.late());
@@ -134,34 +129,25 @@ class WindowedFlow {
   template <class Sum, class Add, class Merge, class PartOf>
   dataflow::MakeOperator maker(Add add, Merge merge, PartOf part_of, Duration lateness, bool parts = false) const {
     using Functions = dataflow::WindowFunctions<K, T, Sum, typename KeyedFlow<K, T>::KeyOf, TimeOf, PartOf, Add, Merge>;
-    const Functions functions{keyed_.key_of(),
-                              time_of_,
-                              std::move(part_of),
-                              std::move(add),
-                              std::move(merge),
-                              windows_,
-                              std::chrono::duration_cast<std::chrono::milliseconds>(lateness).count(),
-                              parts};
-    return [functions](dataflow::StageSite& site) -> std::unique_ptr<dataflow::Operator> {
-      if (functions.windows.kind() == Windows::Kind::session) {
-        return std::make_unique<dataflow::SessionWindows<Functions>>(site, functions);
-      }
-      return std::make_unique<dataflow::FixedWindows<Functions>>(site, functions);
+    const Functions functions{keyed_.key_of(), time_of_, std::move(part_of), std::move(add), std::move(merge)};
+    const dataflow::WindowRules rules{windows_, std::chrono::duration_cast<std::chrono::milliseconds>(lateness).count(),
+                                      parts};
+    return [functions, rules](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::WindowOperator<Functions>>(site, functions, rules);
     };
   }
   // A replica with events sends the sum of a window when its own watermark passes the end, or its memory is full; that
-  // of a session at each watermark. It does so before it sends the watermark on, so the sum is not late; events that
-  // are late already go as they are.
+  // of a session at each watermark. It does so before it sends the watermark on, so the sum is not late. Events that
+  // are late already go as they are, in their order among the sums and watermarks: so a window fires as it does when
+  // all events go as they are.
   template <class Sum, class Add, class Merge>
   WindowResults<Windowed<K, Sum>, T> combine(Add add, Merge merge) const {
     using Part = Windowed<K, Sum>;
     using Both = dataflow::Either<Part, T>;
-    const WindowResults<Part, T> parts(
-        keyed_.flow().template each<Part>(maker<Sum>(add, merge, dataflow::NoParts(), {}, /*parts=*/true)));
-    const Flow<Both> both =
-        parts.map([](const Part& one) { return Both{.left = one}; }).unite(parts.late().map([](const T& one) {
-          return Both{.right = one};
-        }));
+    const auto& graph = keyed_.flow().graph();
+    const Flow<Part> parts =
+        keyed_.flow().template each<Part>(maker<Sum>(add, merge, dataflow::NoParts(), {}, /*parts=*/true));
+    const Flow<Both> both(graph, dataflow::with_late<Part, T>(*graph, parts.tails()));
     const KeyedFlow<K, Both> keyed(
         both, [key_of = keyed_.key_of()](const Both& one) { return one.left ? one.left->key : key_of(*one.right); },
         keyed_.stage());

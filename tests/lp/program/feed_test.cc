@@ -72,6 +72,21 @@ TEST_P(Feeds, WhoWaitsGetsWhatIsPutMeanwhile) {
   EXPECT_EQ(reader.next(), 7);
 }
 
+TEST_P(Feeds, AReaderIsCalledWhenTheNextItemIsThere) {
+  StreamReader<int> reader = watch();
+  const auto called = std::make_shared<Promise<void>>();
+  Future<void> there = called->future();
+  reader.on_ready([called] { called->set_value(); });
+  EXPECT_FALSE(there.ready());
+  put(7, 8);
+  EXPECT_TRUE(there.wait_for(kTimeEnough));
+  EXPECT_TRUE(reader.wait_for({}));
+  bool at_once = false;
+  reader.on_ready([&] { at_once = true; });
+  EXPECT_TRUE(at_once);
+  EXPECT_EQ(reader.next(), 7);
+}
+
 TEST_P(Feeds, NoMoreThanTheWindowIsOnItsWay) {
   StreamReader<int> reader = watch();
   put(0, 100);

@@ -300,6 +300,19 @@ TEST(MapReduceFailuresTest, ADiskThatFillsAtTheCommitFailsTheJobAndLeavesNothing
   EXPECT_TRUE(files.clean());
 }
 
+TEST(MapReduceFailuresTest, ADiskWithoutRoomForTheNameOfAPartFailsTheJobAndLeavesNothing) {
+  MapReduceFiles files;
+  files.write("lines", "one two\ntwo\n");
+  MapReduceEnd end;
+  spawn("full", [&] {
+    if (test::leave_no_room_for_names()) end = run_map_reduce(test::CountWords(), files.options());
+  }).join();
+  EXPECT_TRUE(has(end.failure, "parts/part-0000")) << end.failure;
+  EXPECT_TRUE(has(end.failure, "cannot be written: No space left on device")) << end.failure;
+  EXPECT_FALSE(std::filesystem::exists(files.output()));
+  EXPECT_TRUE(files.clean());
+}
+
 struct Slow {  // the first attempt on this record goes on when another has begun
   void wait() {
     if (attempts.fetch_add(1) == 0) {

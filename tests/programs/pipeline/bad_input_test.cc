@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -307,6 +308,41 @@ TEST(BadInputTest, APartThatCannotBeMadeVisibleIsNamed) {
   EXPECT_TRUE(contains(failure, " cannot be written: Permission denied")) << failure;
   EXPECT_EQ(files.lines(), Lines());
   std::filesystem::permissions(files.output(), std::filesystem::perms::all);
+}
+
+// The disk is full between the end of a part and the end of its checkpoint.
+TEST(BadInputTest, ADiskWithoutRoomForTheNameOfAPartLosesNoResult) {
+  constexpr std::uint64_t kCount = 20'000;
+  for (const int restarts : {0, 1}) {
+    const PipelineFiles files;
+    const std::filesystem::path pending = files.output() / ".pending";
+    std::atomic<bool> full = false;
+    const auto is_a_part = [](const auto& file) { return file.path().filename().string().starts_with("part-"); };
+    Pipeline pipeline;
+    pipeline
+        .generate([](std::uint64_t number) { return number; }, {.count = kCount}, {.name = "generate", .replicas = 1})
+        .write(files.output(), [&](std::uint64_t number, Output& out) {
+          std::error_code gone;  // while they are looked at
+          const std::filesystem::directory_iterator parts(pending, gone);
+          if (!full && std::any_of(begin(parts), end(parts), is_a_part)) full = test::leave_no_room_for_names();
+          out.line(number);
+        });
+    const std::string failure = run_pipeline(pipeline,
+                                             {.checkpoint_every = std::chrono::milliseconds(1),
+                                              .restarts = restarts,
+                                              .restart_after = std::chrono::milliseconds(1)},
+                                             {.directory = files.path() / "run"});
+    EXPECT_TRUE(full);
+    if (restarts > 0) {
+      EXPECT_EQ(failure, "");
+      Lines all;
+      for (std::uint64_t number = 0; number < kCount; ++number) all.insert(std::to_string(number));
+      EXPECT_EQ(files.lines(), all);
+    } else {
+      EXPECT_TRUE(contains(failure, (files.output() / "part-generate-1-000-").string())) << failure;
+      EXPECT_TRUE(contains(failure, " cannot be written: No space left on device")) << failure;
+    }
+  }
 }
 
 // As when they were on a host that is lost.

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <vector>
 
+#include "lp/base/error.h"
+#include "tests/launchers/tools_for_test.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
 namespace lp {
@@ -52,6 +56,32 @@ TEST(EdgesTest, RecordsAndBytesAreCounted) {
             "numbers-middle 20000 160000\n"
             "middle-tens 20000 160000\n"
             "tens-sort 50");
+}
+
+// All nodes go back to the last checkpoint while the result is read.
+TEST(EdgesTest, ARestartAtTheVeryEndLosesNoCounts) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  discard(numbers(pipeline)
+              .map([](std::uint64_t number) { return number == 13 ? throw Error(ErrorKind::failed, "no") : number; })
+              .rebalance({.name = "middle"}),
+          files);
+  Program program("test");
+  const auto master =
+      add_pipeline(program, pipeline, {.skip_records = 1, .restart_after = std::chrono::milliseconds(1)});
+  const std::filesystem::path directory = files.path() / "run";
+  std::vector<PipelineResult> results;
+  lp::Run run(std::move(program), {.directory = directory, .report = [&](lp::Run& ended) {
+                                     if (results.empty()) test::restart_node(directory, "pipeline");
+                                     results.push_back(ended.client(master).call<&PipelineMaster::result>());
+                                   }});
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+  ASSERT_EQ(results.size(), 2U) << "the first report is not about the new nodes";
+  for (const PipelineResult& one : results) {
+    EXPECT_EQ(text_of(one), "numbers-middle 19999 159992\n");
+    EXPECT_EQ(one.skipped, 1U);
+    EXPECT_GE(one.checkpoints, 1U);
+  }
 }
 
 TEST(EdgesTest, AKeyWithHalfOfAllRecordsIsReported) {

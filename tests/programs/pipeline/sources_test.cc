@@ -16,6 +16,7 @@
 #include "launchers/test_run.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/file.h"
+#include "lp/rpc/feed.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
 namespace lp {
@@ -345,6 +346,52 @@ TEST(SourcesTest, AServiceGivesRecordsAndTakesThem) {
     TestRun run(std::move(program), {.serialize = serialize});
     EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
     EXPECT_EQ(sum, 250'000U);
+  }
+}
+
+// A stream without an end.
+class Readings {
+ public:
+  Stream<std::uint64_t> watch() { return feed_.stream(); }
+  void put(std::uint64_t value) { feed_.put(value); }
+  void end() { feed_.end(); }
+  using Remote = Methods<&Readings::watch, &Readings::put, &Readings::end>;
+
+ private:
+  Feed<std::uint64_t> feed_{};
+};
+
+// How often a thread of this process has gone to sleep.
+long sleeps() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return used.ru_nvcsw;
+}
+
+TEST(SourcesTest, ASubscribedPipelineSleepsUntilAValueComes) {
+  for (const bool serialize : {false, true}) {
+    const PipelineFiles files;
+    std::atomic<std::uint64_t> seen = 0;
+    Program program("test");
+    const auto values = program.add<Readings>({.name = "values"});
+    Pipeline pipeline;
+    pipeline.subscribe<&Readings::watch>(values)
+        .map([&seen](std::uint64_t value) { return seen = value; })
+        .write(files.output(), [](std::uint64_t value, Output& out) { out.line(value); });
+    add_pipeline(program, pipeline, {.checkpoint_every = std::chrono::hours(1)});
+    TestRun run(std::move(program), {.serialize = serialize});
+    for (const std::uint64_t value : {1, 2}) {
+      run.client(values).call<&Readings::put>(value);
+      for (const Time end = after(std::chrono::seconds(60)); !passed(end) && seen != value;)
+        run.wait_for(std::chrono::milliseconds(1));
+      EXPECT_EQ(seen, value);
+      const long before = sleeps();
+      run.wait_for(std::chrono::milliseconds(300));
+      EXPECT_LT(sleeps() - before, 75) << "it does not look for the next value every 2 ms";
+    }
+    run.client(values).call<&Readings::end>();
+    EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+    EXPECT_EQ(files.lines(), (Lines{"1", "2"}));
   }
 }
 
