@@ -129,8 +129,13 @@ TEST_F(SavedCurvesTest, CurvesThatAreResumedOftenStayBounded) {
 }
 
 TEST(Hyperparameters, AreTheFieldsOfTheConfiguration) {
-  const auto all = hyperparameters_of("rate: 0.5\nmodel:\n  hidden: 64\n  name: \"7\"\nfast: true\nlist: [1, 2]\n");
-  ASSERT_EQ(all.size(), 4U);
+  const auto all = hyperparameters_of(
+      "rate: 0.5\nmodel:\n  hidden: 64\n  name: \"7\"\nfast: true\nlist: [32, 16]\n"
+      "none: []\ndeep: [[1]]\nlong: \"" +
+      std::string(1000, 'x') + "\"\n");
+  ASSERT_EQ(all.size(), 6U);
+  EXPECT_EQ(std::get<std::string>(all.at("list")), "32,16");
+  EXPECT_EQ(std::get<std::string>(all.at("none")), "");
   EXPECT_EQ(std::get<double>(all.at("rate")), 0.5);
   EXPECT_EQ(std::get<double>(all.at("model.hidden")), 64);
   EXPECT_EQ(std::get<std::string>(all.at("model.name")), "7");
