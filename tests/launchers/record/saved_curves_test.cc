@@ -20,6 +20,7 @@
 #include "lp/base/file.h"
 #include "lp/program/progress.h"
 #include "tests/directory.h"
+#include "tests/launchers/record/event_records.h"
 
 namespace lp::launch {
 namespace {
@@ -105,6 +106,24 @@ TEST_F(SavedCurvesTest, AResumedRunContinuesTheCurves) {
     values.push_back(point.value);
   }
   EXPECT_EQ(values, (std::vector<double>{1, 1, 1, 2, 2, 2, 2, 3, 3, 3}));
+}
+
+TEST_F(SavedCurvesTest, AResumedRunHasValuesAndTextsHoweverManyThereWere) {
+  const lp::test::Directory next;
+  {
+    Curves curves(directory_.path());
+    for (std::uint64_t step = 1; step <= 5000; ++step) {
+      curves.add("worker/0", {.step = step, .values = {{"loss", 1}}, .texts = {{"text", std::string(10'000, 'x')}}});
+    }
+    EXPECT_EQ(curves.flush(), "");
+  }
+  continue_curves(directory_.path(), next.path());
+  const lp::test::EventFolder before = lp::test::read_event_folder(folder());
+  const lp::test::EventFolder all = lp::test::read_event_folder(next.path() / "curves/worker/0");
+  EXPECT_GT(before.texts.at("text").size() * 10'000, 2 * Curves::kWholeBytes);
+  EXPECT_LT(all.texts.at("text").size() * 10'000, 2 * Curves::kWholeBytes);
+  EXPECT_GT(all.texts.at("text").size(), before.texts.at("text").size() / 3);
+  EXPECT_EQ(all.numbers.at("loss").size(), 5000U);
 }
 
 TEST_F(SavedCurvesTest, CurvesThatAreResumedOftenStayBounded) {
