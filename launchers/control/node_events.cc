@@ -56,8 +56,8 @@ control::ProgressT table_of(const Progress& progress) {
     entry->name = name;
     entry->value = value;
   }
-  for (const auto& [name, values] : progress.distributions) {
-    auto& entry = table.distributions.emplace_back(std::make_unique<control::DistributionT>());
+  for (const auto& [name, values] : progress.histograms) {
+    auto& entry = table.histograms.emplace_back(std::make_unique<control::HistogramT>());
     entry->name = name;
     entry->count = values.count;
     entry->least = values.least;
@@ -118,12 +118,12 @@ NodeEvent::Failed value_of(const control::Failed& failed) {
   return {.error = Error(kind, wire::text_of(failed.text()), std::move(origin)), .for_good = failed.for_good()};
 }
 
-Distribution value_of(const control::Distribution& table) {
-  Distribution values{.count = table.count(),
-                      .least = table.least(),
-                      .most = table.most(),
-                      .sum = table.sum(),
-                      .squares = table.squares()};
+ValueHistogram value_of(const control::Histogram& table) {
+  ValueHistogram values{.count = table.count(),
+                        .least = table.least(),
+                        .most = table.most(),
+                        .sum = table.sum(),
+                        .squares = table.squares()};
   if (table.buckets() == nullptr) return values;
   for (flatbuffers::uoffset_t i = 0; i < std::min<std::size_t>(table.buckets()->size(), values.buckets.size()); ++i) {
     values.buckets[i] = table.buckets()->Get(i);
@@ -143,8 +143,8 @@ Progress value_of(const control::Progress& table) {
   for_each_of(table.values(), [&](const control::Value& value) {
     progress.values.emplace_back(wire::text_of(value.name()), value.value());
   });
-  for_each_of(table.distributions(), [&](const control::Distribution& values) {
-    progress.distributions.emplace_back(wire::text_of(values.name()), value_of(values));
+  for_each_of(table.histograms(), [&](const control::Histogram& values) {
+    progress.histograms.emplace_back(wire::text_of(values.name()), value_of(values));
   });
   for_each_of(table.texts(), [&](const control::Text& text) {
     progress.texts.emplace_back(wire::text_of(text.name()), wire::text_of(text.text()));

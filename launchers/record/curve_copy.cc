@@ -19,7 +19,7 @@ namespace {
 
 struct StepRecord {
   std::uint64_t step = 0;
-  bool numbers = false;  // it has numbers; others have distributions and texts
+  bool numbers = false;  // it has numbers; others have histograms and texts
   std::string record{};
 };
 

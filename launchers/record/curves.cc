@@ -48,7 +48,7 @@ std::vector<std::pair<std::string, EventValue>> numbers_of(const Progress& progr
 }
 std::vector<std::pair<std::string, EventValue>> others_of(const Progress& progress) {
   std::vector<std::pair<std::string, EventValue>> all;
-  for (const auto& [name, values] : progress.distributions) {
+  for (const auto& [name, values] : progress.histograms) {
     if (values.count > 0) all.emplace_back(name_of(name), values);
   }
   for (const auto& [name, text] : progress.texts) all.emplace_back(name_of(name), text_of(text));

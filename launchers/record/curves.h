@@ -1,5 +1,5 @@
 #pragma once
-// The values, distributions and texts that nodes report, for TensorBoard: an event file for each node and start of the
+// The values, histograms and texts that nodes report, for TensorBoard: an event file for each node and start of the
 // run, in curves/NODE/ of the run's directory. When one comes again for an earlier step than its last, because the node
 // was restarted, it replaces what the node has from that step on. A file in curves/ itself has the hyperparameters of
 // the run. The run continues when files cannot be written.
@@ -22,7 +22,7 @@ namespace launch {
 class Curves {
  public:
   // A node's values fill so many bytes with each step that it reports. Behind them, half of the steps are left out, and
-  // half of those that are left for each further quarter of this size. Its distributions and texts have as many bytes
+  // half of those that are left for each further quarter of this size. Its histograms and texts have as many bytes
   // of their own.
   static constexpr std::uint64_t kWholeBytes = std::uint64_t{4} << 20;
   static constexpr std::size_t kNames = 1000;          // a node has; values under further names are left out
@@ -60,7 +60,7 @@ class Curves {
     std::uint64_t step = 0;
     std::map<std::string, Name> names{};
     Part numbers{};
-    Part others{};  // distributions and texts
+    Part others{};  // histograms and texts
   };
 
   void begin(const std::string& node, Curve& curve) const;

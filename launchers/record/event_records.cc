@@ -65,11 +65,11 @@ std::string summary_value(std::string_view name, std::string_view fields) {
 std::string value_fields(double number) { return field(EventField::kValueNumber, static_cast<float>(number)); }
 
 // A HistogramProto (tensorflow/tsl/protobuf/histogram.proto).
-std::string value_fields(const Distribution& values) {
+std::string value_fields(const ValueHistogram& values) {
   constexpr int kLeast = 1, kMost = 2, kCount = 3, kSum = 4, kSquares = 5, kBounds = 6, kBuckets = 7;
   std::string bounds;
   std::string buckets;
-  for (std::size_t i = 0; i < Distribution::kBuckets; ++i) {
+  for (std::size_t i = 0; i < ValueHistogram::kBuckets; ++i) {
     bounds += little_endian(std::bit_cast<std::uint64_t>(values.bound(i)));
     buckets += little_endian(std::bit_cast<std::uint64_t>(values.buckets[i]));
   }

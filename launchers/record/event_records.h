@@ -10,7 +10,7 @@
 #include <string_view>
 #include <variant>
 
-#include "lp/program/distribution.h"
+#include "lp/program/value_histogram.h"
 
 namespace lp::launch {
 
@@ -35,7 +35,7 @@ std::string version_record(double time);
 // Makes readers drop all values from `step` on that come before this record: a node has gone back to it.
 std::string restart_record(double time, std::uint64_t step);
 // The values of one step, by name. Numbers get 32 bits; NaN and infinity stay. Texts are UTF-8.
-using EventValue = std::variant<double, Distribution, std::string>;
+using EventValue = std::variant<double, ValueHistogram, std::string>;
 std::string values_record(double time, std::uint64_t step, const std::map<std::string, EventValue>& values);
 
 // The hyperparameters of a run and its end, for TensorBoard's plugin `hparams` (tensorboard/plugins/hparams/

@@ -6,7 +6,7 @@ namespace lp {
 namespace {
 
 std::size_t bytes_of(double) { return sizeof(double); }
-std::size_t bytes_of(const Distribution&) { return sizeof(Distribution); }
+std::size_t bytes_of(const ValueHistogram&) { return sizeof(ValueHistogram); }
 std::size_t bytes_of(const std::string& text) { return text.size(); }
 
 void cut(std::string& text, std::size_t most) { text.resize(cut_utf8(text, most).size()); }
@@ -33,7 +33,7 @@ Progress Progress::bounded() const {
   std::size_t room = kMostBytes;
   for (auto& [name, text] : within.texts) cut(text, kTextBytes);
   keep_within(within.values, room);
-  keep_within(within.distributions, room);
+  keep_within(within.histograms, room);
   keep_within(within.texts, room);
   return within;
 }

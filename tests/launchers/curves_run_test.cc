@@ -32,12 +32,11 @@ class Trainee {
   void run(Context& context) {
     while (done_ < steps_) {
       const std::uint64_t step = done_ + 1;
-      context.report(
-          {.step = step,
-           .total = steps_,
-           .values = {{"loss", 1.0 / static_cast<double>(step)}},
-           .distributions = {{"weights", distribution_of(std::vector<double>{0, static_cast<double>(step)})}},
-           .texts = {{"sample", "step " + std::to_string(step)}}});
+      context.report({.step = step,
+                      .total = steps_,
+                      .values = {{"loss", 1.0 / static_cast<double>(step)}},
+                      .histograms = {{"weights", histogram_of(std::vector<double>{0, static_cast<double>(step)})}},
+                      .texts = {{"sample", "step " + std::to_string(step)}}});
       if (index_ == 2 && steps_ == kFirstEnd && step == 57 && context.incarnation() == 1) {
         throw std::runtime_error("it fails once");
       }

@@ -157,12 +157,12 @@ TEST_F(CurvesTest, ANodeThatWentBackWhileTheDiskWasFullHasNoStepTwice) {
   EXPECT_EQ(points.back(), std::pair(std::uint64_t{10'010}, 2.0F));
 }
 
-TEST_F(CurvesTest, DistributionsAndTextsAreKeptByStepAndReplacedLikeValues) {
+TEST_F(CurvesTest, HistogramsAndTextsAreKeptByStepAndReplacedLikeValues) {
   Curves curves(directory_.path());
   const auto add = [&](std::uint64_t step, const std::vector<float>& weights, const std::string& text) {
     curves.add("worker/0", {.step = step,
                             .values = {{"loss", 1}},
-                            .distributions = {{"weights", distribution_of(weights)}, {"none", Distribution()}},
+                            .histograms = {{"weights", histogram_of(weights)}, {"none", ValueHistogram()}},
                             .texts = {{"sample", text}}});
   };
   add(1, {0, 30, 15}, "# one\ntwo");

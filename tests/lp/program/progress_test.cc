@@ -1,4 +1,4 @@
-// What nodes report beside numbers: distributions of values, and the bounds of a report.
+// What nodes report beside numbers: histograms of values, and the bounds of a report.
 
 #include "lp/program/progress.h"
 
@@ -14,11 +14,13 @@
 namespace lp {
 namespace {
 
-double all_of(const Distribution& values) { return std::accumulate(values.buckets.begin(), values.buckets.end(), 0.0); }
+double all_of(const ValueHistogram& values) {
+  return std::accumulate(values.buckets.begin(), values.buckets.end(), 0.0);
+}
 
-TEST(Distribution, CountsNumbersAndLeavesTheRestOut) {
+TEST(ValueHistogram, CountsNumbersAndLeavesTheRestOut) {
   const double inf = std::numeric_limits<double>::infinity();
-  const Distribution values = distribution_of(std::vector<double>{1, std::nan(""), 3, inf, -inf, 2});
+  const ValueHistogram values = histogram_of(std::vector<double>{1, std::nan(""), 3, inf, -inf, 2});
   EXPECT_EQ(values.count, 3U);
   EXPECT_EQ(values.least, 1);
   EXPECT_EQ(values.most, 3);
@@ -27,19 +29,19 @@ TEST(Distribution, CountsNumbersAndLeavesTheRestOut) {
   EXPECT_EQ(values.buckets.front(), 1);
   EXPECT_EQ(values.buckets.back(), 1);
   EXPECT_EQ(all_of(values), 3);
-  EXPECT_EQ(distribution_of(std::vector<float>()).count, 0U);
+  EXPECT_EQ(histogram_of(std::vector<float>()).count, 0U);
 }
 
-TEST(Distribution, IsThatOfAnyContainerAndAnyNumbers) {
+TEST(ValueHistogram, IsThatOfAnyContainerAndAnyNumbers) {
   const Eigen::VectorXf same = Eigen::VectorXf::Constant(7, 2);
-  EXPECT_EQ(distribution_of(same).buckets.front(), 7);
-  EXPECT_EQ(distribution_of(same).bound(0), 2);
+  EXPECT_EQ(histogram_of(same).buckets.front(), 7);
+  EXPECT_EQ(histogram_of(same).bound(0), 2);
   const double most = std::numeric_limits<double>::max();
-  const Distribution wide = distribution_of(std::vector<double>{-most, 0, most});
+  const ValueHistogram wide = histogram_of(std::vector<double>{-most, 0, most});
   EXPECT_EQ(all_of(wide), 3);
-  EXPECT_EQ(wide.buckets[Distribution::kBuckets / 2], 1);
+  EXPECT_EQ(wide.buckets[ValueHistogram::kBuckets / 2], 1);
   EXPECT_TRUE(std::isfinite(wide.bound(3)));
-  EXPECT_EQ(distribution_of(std::vector<int>{1, 2}).sum, 3);
+  EXPECT_EQ(histogram_of(std::vector<int>{1, 2}).sum, 3);
 }
 
 TEST(ProgressBounds, ALongReportIsCutAndItsNumbersComeFirst) {

@@ -1,16 +1,16 @@
-#include "lp/program/distribution.h"
+#include "lp/program/value_histogram.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace lp {
 
-double Distribution::bound(std::size_t bucket) const {
+double ValueHistogram::bound(std::size_t bucket) const {
   if (bucket + 1 == kBuckets) return most;
   return std::lerp(least, most, static_cast<double>(bucket + 1) / kBuckets);
 }
 
-void Distribution::measure(double value) {
+void ValueHistogram::measure(double value) {
   if (!std::isfinite(value)) return;
   ++count;
   least = std::min(least, value);
@@ -19,7 +19,7 @@ void Distribution::measure(double value) {
   squares += value * value;
 }
 
-void Distribution::put(double value) {
+void ValueHistogram::put(double value) {
   if (!std::isfinite(value)) return;
   // Halves, because the whole width of very large numbers is infinite.
   const double width = most / 2 - least / 2;

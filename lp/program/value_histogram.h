@@ -9,7 +9,7 @@
 
 namespace lp {
 
-struct Distribution {
+struct ValueHistogram {
   static constexpr std::size_t kBuckets = 30;  // as many as TensorBoard shows
 
   std::uint64_t count = 0;  // values that are numbers; NaN and infinity are left out
@@ -26,10 +26,10 @@ struct Distribution {
   void put(double value);
 };
 
-// The distribution of the numbers in a container, such as a std::vector<float> or an Eigen::VectorXf.
+// The histogram of the numbers in a container, such as a std::vector<float> or an Eigen::VectorXf.
 template <class Values>
-Distribution distribution_of(const Values& values) {
-  Distribution all;
+ValueHistogram histogram_of(const Values& values) {
+  ValueHistogram all;
   for (const auto& value : values) all.measure(static_cast<double>(value));
   for (const auto& value : values) all.put(static_cast<double>(value));
   return all;
