@@ -29,8 +29,10 @@ struct Click {
 };
 
 void click_of(std::string_view line, lp::dataflow::Collector<Click>& out) {
+  if (line.empty()) return;
   Click click;
   const auto end = std::from_chars(line.data(), line.data() + line.size(), click.time);
+  if (end.ec != std::errc()) throw lp::Error(lp::ErrorKind::failed, "a line has no time in front of its user");
   for (const std::string_view user : lp::words(line.substr(static_cast<std::size_t>(end.ptr - line.data())))) {
     click.user = user;
     return out(click);

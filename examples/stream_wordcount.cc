@@ -1,4 +1,5 @@
-// Counts words in windows of time, while they come. A line is a time in milliseconds, and words.
+// Counts words in windows of time, while they come. A line is a time in milliseconds, and words. Another line ends the
+// program, unless --pipeline.skip-records allows so many of them; the result has their number.
 //
 //   build/examples/stream_wordcount --pipeline.input=log --pipeline.follow --pipeline.into=counts --seconds=10
 //   --launch=processes build/examples/stream_wordcount --pipeline.replay=log --pipeline.into=again
@@ -19,10 +20,10 @@ struct Config {
   std::uint32_t seconds = 10;
   std::uint32_t disorder = 1;
   std::uint32_t lateness = 0;
-  static constexpr auto fields =
-      lp::fields(lp::field("seconds", "of a window", lp::at_least(1)),
-                 lp::field("disorder", "seconds that a line may come after later ones, for its window to be complete"),
-                 lp::field("lateness", "seconds after which a late line still changes its window"));
+  static constexpr auto fields = lp::fields(
+      lp::field("seconds", "of a window of time; each line begins with its time in milliseconds", lp::at_least(1)),
+      lp::field("disorder", "seconds that a line may come after later ones, for its window to be complete"),
+      lp::field("lateness", "seconds after which a late line still changes its window"));
 };
 
 struct Word {
@@ -31,9 +32,10 @@ struct Word {
 };
 
 void words_of(std::string_view line, lp::dataflow::Collector<Word>& out) {
+  if (line.empty()) return;
   lp::EventTime time = 0;
   const auto end = std::from_chars(line.data(), line.data() + line.size(), time);
-  if (end.ec != std::errc()) return;  // a line without a time
+  if (end.ec != std::errc()) throw lp::Error(lp::ErrorKind::failed, "a line has no time in front of its words");
   line.remove_prefix(static_cast<std::size_t>(end.ptr - line.data()));
   for (const std::string_view word : lp::words(line)) out({word, time});
 }

@@ -56,6 +56,21 @@ control::ProgressT table_of(const Progress& progress) {
     entry->name = name;
     entry->value = value;
   }
+  for (const auto& [name, values] : progress.histograms) {
+    auto& entry = table.histograms.emplace_back(std::make_unique<control::HistogramT>());
+    entry->name = name;
+    entry->count = values.count;
+    entry->least = values.least;
+    entry->most = values.most;
+    entry->sum = values.sum;
+    entry->squares = values.squares;
+    entry->buckets.assign(values.buckets.begin(), values.buckets.end());
+  }
+  for (const auto& [name, text] : progress.texts) {
+    auto& entry = table.texts.emplace_back(std::make_unique<control::TextT>());
+    entry->name = name;
+    entry->text = text;
+  }
   return table;
 }
 
@@ -103,10 +118,37 @@ NodeEvent::Failed value_of(const control::Failed& failed) {
   return {.error = Error(kind, wire::text_of(failed.text()), std::move(origin)), .for_good = failed.for_good()};
 }
 
+ValueHistogram value_of(const control::Histogram& table) {
+  ValueHistogram values{.count = table.count(),
+                        .least = table.least(),
+                        .most = table.most(),
+                        .sum = table.sum(),
+                        .squares = table.squares()};
+  if (table.buckets() == nullptr) return values;
+  for (flatbuffers::uoffset_t i = 0; i < std::min<std::size_t>(table.buckets()->size(), values.buckets.size()); ++i) {
+    values.buckets[i] = table.buckets()->Get(i);
+  }
+  return values;
+}
+
+// Calls take(*element) for each element; without a vector there is none.
+template <class Vector, class Take>
+void for_each_of(const Vector* vector, Take take) {
+  if (vector == nullptr) return;
+  for (const auto* element : *vector) take(*element);
+}
+
 Progress value_of(const control::Progress& table) {
   Progress progress{.step = table.step(), .total = table.total()};
-  if (table.values() == nullptr) return progress;
-  for (const auto* value : *table.values()) progress.values.emplace_back(wire::text_of(value->name()), value->value());
+  for_each_of(table.values(), [&](const control::Value& value) {
+    progress.values.emplace_back(wire::text_of(value.name()), value.value());
+  });
+  for_each_of(table.histograms(), [&](const control::Histogram& values) {
+    progress.histograms.emplace_back(wire::text_of(values.name()), value_of(values));
+  });
+  for_each_of(table.texts(), [&](const control::Text& text) {
+    progress.texts.emplace_back(wire::text_of(text.name()), wire::text_of(text.text()));
+  });
   return progress;
 }
 

@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -36,10 +37,24 @@ void HttpServer::accept(Descriptor socket) {
   to.socket = std::move(socket);
   loop_.watch(fd, [this, client](EventLoop::Ready ready) { handle(client, ready); });
   deadlines_.set(client, after(kRequestTime));
+  if (clients_.size() > kClients) make_room(client);
   if (clients_.size() > kClients) {
     send(client, to, http_refusal(503, "this server has " + std::to_string(kClients) + " other clients: try later"));
   }
   if (clients_.size() > 2 * kClients) drop(client);  // many refused clients have not closed their connections yet
+}
+
+// Half a request costs its client nothing, so it must not keep others out: drops the oldest client but `newest` whose
+// request has not arrived.
+void HttpServer::make_room(Client newest) {
+  const auto reads = [](const auto& one) { return one.second.stage == Stage::reading; };
+  while (clients_.size() > kClients) {
+    const auto oldest = std::find_if(clients_.begin(), clients_.end(), reads);
+    const Client client = oldest->first;
+    if (client == newest) return;
+    receive(client, oldest->second);  // the rest may have just come
+    if (const auto at = clients_.find(client); at != clients_.end() && reads(*at)) drop(client);
+  }
 }
 
 void HttpServer::handle(Client client, EventLoop::Ready ready) {

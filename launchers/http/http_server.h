@@ -81,6 +81,7 @@ class HttpServer {
   };
 
   void accept(Descriptor socket);
+  void make_room(Client newest);
   void handle(Client client, EventLoop::Ready ready);
   void receive(Client client, Connection& from);
   void read(Client client, Connection& from);

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "lp/base/text.h"
+
 namespace lp::launch {
 namespace {
 constexpr std::size_t kFull = std::size_t{1} << 20;
@@ -169,6 +171,11 @@ bool Terminal::flush(Time until) {
   if (done.wait(until)) return true;
   const std::lock_guard lock(state_->mutex);
   return std::exchange(state_->flushed, nullptr) == nullptr;
+}
+
+void warn(Terminal* terminal, const std::string& text) {
+  if (terminal == nullptr) return log_line(text);
+  terminal->write(true, "lp: " + text + "\n");
 }
 
 }  // namespace lp::launch

@@ -42,4 +42,8 @@ class Terminal {
   Thread thread_;
 };
 
+// Shows people a line of lp itself that they must not miss. Standard error gets it even when they asked for no output,
+// and `terminal` is null.
+void warn(Terminal* terminal, const std::string& text);
+
 }  // namespace lp::launch

@@ -11,6 +11,7 @@
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
 #include "lp/base/text.h"
+#include "lp/gpu/gpus_here.h"
 
 namespace lp::launch {
 namespace {
@@ -52,7 +53,7 @@ Plan plan_of(const Program& program, const LaunchOptions& options, const Launche
                    .serve_forever = options.serve_forever,
                    .together = launchers.together()};
   const HostCapacity here = capacity_here();
-  plan.host = {.gpus = static_cast<int>(here.gpus.size()), .memory = here.memory};
+  plan.host = {.gpus = static_cast<int>(here.gpus.size()), .memory = here.memory, .no_gpus = gpu::missing_gpus()};
   if (options.pin) plan.host.cpus = static_cast<double>(here.cores.size());
   for (const LaunchType type : launchers.of_groups()) {
     plan.on_host.push_back(options.engines->of(type).on_this_host());

@@ -1,8 +1,10 @@
 #include "launchers/plan/launch_check.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "launchers/control/process_roles.h"
@@ -35,6 +37,15 @@ void check_not_inside_run() {
       "this process, started with " + argument +
           ", is a process of a run, and cannot launch another run: main() must return what become_node_if_asked "
           "returns: `if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;`");
+}
+
+// A resumed run has a directory of its own, so that the earlier one stays as it was.
+void check_directory(const LaunchOptions& options) {
+  std::error_code none;
+  if (options.resume.empty() || !std::filesystem::equivalent(options.resume, options.directory, none)) return;
+  throw Error(ErrorKind::failed, options.directory.string() +
+                                     " is the run that --resume continues, and a resumed run needs a directory of its "
+                                     "own: leave --directory out, or give another one");
 }
 
 }  // namespace
@@ -77,6 +88,7 @@ void check_options(const Program& program, const LaunchOptions& options) {
     throw Error(ErrorKind::failed, "LaunchOptions::heartbeat is " + duration_text(options.heartbeat) +
                                        ": it must be above 0, or every service would count as hanging");
   }
+  check_directory(options);
   if (!options.metrics.empty()) read_http_address(options.metrics);  // throws for a malformed one
   if (options.grace < Duration::zero()) {
     throw Error(ErrorKind::failed, "LaunchOptions::grace is " + duration_text(options.grace) +

@@ -83,8 +83,10 @@ struct LaunchFlags {
       lp::field("resume",
                 "continue this run from its last complete checkpoint, with its configuration: its name, `last`, or its "
                 "directory"),
-      lp::field("heartbeat", "a service that does not answer within this many seconds counts as hanging", lp::positive),
-      lp::field("grace", "seconds that nodes have to end after a stop, before they are killed", lp::non_negative),
+      lp::field("heartbeat", "a service that does not answer within this many seconds counts as hanging",
+                lp::endless(lp::positive)),
+      lp::field("grace", "seconds that nodes have to end after a stop, before they are killed",
+                lp::endless(lp::non_negative)),
       lp::field("terminal", "tmux: a pane for each node, following its log"),
       lp::field("debug", "run this node under gdb in this terminal; no node counts as hanging then"),
       lp::field("pin", "nodes with `cpus` of one or more get their own processors"),

@@ -19,6 +19,7 @@ namespace {
 
 struct StepRecord {
   std::uint64_t step = 0;
+  bool numbers = false;  // it has numbers; others have histograms and texts
   std::string record{};
 };
 
@@ -27,21 +28,21 @@ std::vector<StepRecord> lasting_records(const std::filesystem::path& folder) {
   for (const std::filesystem::path& file : event_files(folder)) {
     read_events(read_text(file, kLargestEventFile), [&](const ReadEvent& event) {
       if (event.restarts) std::erase_if(records, [&](const StepRecord& one) { return one.step >= event.step; });
-      if (event.shows) records.push_back({event.step, std::string(event.record)});
+      if (event.shows) records.push_back({event.step, !event.values.empty(), std::string(event.record)});
     });
   }
   return records;
 }
 
-std::uint64_t bytes_of(const std::vector<StepRecord>& records) {
-  std::uint64_t bytes = 0;
-  for (const StepRecord& one : records) bytes += one.record.size();
-  return bytes;
-}
-
-void thin_out(std::vector<StepRecord>& records) {
-  std::size_t number = 0;
-  std::erase_if(records, [&](const StepRecord&) { return number++ % 2 != 0; });
+// Thins out the records with numbers, or the others, until they fit.
+void thin_out(std::vector<StepRecord>& records, bool numbers) {
+  for (;;) {
+    std::uint64_t bytes = 0;
+    for (const StepRecord& one : records) bytes += one.numbers == numbers ? one.record.size() : 0;
+    if (bytes <= 2 * Curves::kWholeBytes) return;
+    std::size_t number = 0;
+    std::erase_if(records, [&](const StepRecord& one) { return one.numbers == numbers && number++ % 2 != 0; });
+  }
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ void continue_curves(const std::filesystem::path& earlier, const std::filesystem
   const double now = static_cast<double>(wall_clock()) / 1e9;
   for (const std::string& node : curve_nodes(earlier)) {
     std::vector<StepRecord> records = lasting_records(earlier / kCurves / node);
-    while (bytes_of(records) > 2 * Curves::kWholeBytes) thin_out(records);
+    for (const bool numbers : {true, false}) thin_out(records, numbers);
     // If a job begins again in its directory before its first checkpoint, this replaces what it has reported.
     std::string text = version_record(now) + restart_record(now, 0);
     for (const StepRecord& one : records) text += one.record;

@@ -23,15 +23,42 @@ namespace {
 
 double seconds_now() { return static_cast<double>(wall_clock()) / 1e9; }
 
+std::string name_of(std::string name) {
+  if (name.size() > Curves::kNameBytes)
+    name.resize(valid_utf8_prefix(std::string_view(name).substr(0, Curves::kNameBytes)));
+  return name.empty() ? "unnamed" : printable_word(name);
+}
+
+// TensorBoard refuses a text that is no UTF-8.
+std::string text_of(std::string_view text) {
+  std::string shown;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    shown += (begin == 0 ? "" : "\n") + printable(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return shown;
+}
+
+// The names of everything in a report, with the values as event files have them.
+std::vector<std::pair<std::string, EventValue>> numbers_of(const Progress& progress) {
+  std::vector<std::pair<std::string, EventValue>> all;
+  for (const auto& [name, value] : progress.values) all.emplace_back(name_of(name), value);
+  return all;
+}
+std::vector<std::pair<std::string, EventValue>> others_of(const Progress& progress) {
+  std::vector<std::pair<std::string, EventValue>> all;
+  for (const auto& [name, values] : progress.histograms) {
+    if (values.count > 0) all.emplace_back(name_of(name), values);
+  }
+  for (const auto& [name, text] : progress.texts) all.emplace_back(name_of(name), text_of(text));
+  return all;
+}
+
 }  // namespace
 
 Curves::Curves(const std::filesystem::path& directory)
     : directory_(directory.empty() ? directory : std::filesystem::absolute(directory) / kCurves) {}
-
-std::string Curves::name_of(std::string name) {
-  if (name.size() > kNameBytes) name.resize(valid_utf8_prefix(std::string_view(name).substr(0, kNameBytes)));
-  return name.empty() ? "unnamed" : printable_word(name);
-}
 
 void Curves::begin(const std::string& node, Curve& curve) const {
   curve.path = new_event_file(directory_ / node);
@@ -41,38 +68,44 @@ void Curves::begin(const std::string& node, Curve& curve) const {
 
 void Curves::go_back(Curve& curve, std::uint64_t step) {
   curve.buffer += restart_record(seconds_now(), step);
-  for (auto& [name, next] : curve.next) next = std::min(next, step);
+  for (auto& [name, one] : curve.names) one.next = std::min(one.next, step);
 }
 
 void Curves::add(const std::string& node, const Progress& progress) {
-  if (directory_.empty() || progress.values.empty()) return;
+  if (directory_.empty()) return;
+  const auto numbers = numbers_of(progress);
+  const auto others = others_of(progress);
+  if (numbers.empty() && others.empty()) return;
   Curve& curve = curves_[node];
   if (curve.path.empty()) begin(node, curve);
-  const auto next_of = [&](const std::string& name) {
-    const auto at = curve.next.find(name);
-    return at == curve.next.end() ? 0 : at->second;
-  };
   // At the begin, an earlier start of the run may have reported this step and later ones.
   bool goes_back = std::exchange(curve.restarts, false);
-  for (const auto& [name, value] : progress.values) goes_back |= progress.step + 1 < next_of(name_of(name));
+  for (const auto* all : {&numbers, &others}) {
+    for (const auto& [name, value] : *all) {
+      const auto at = curve.names.find(name);
+      goes_back |= at != curve.names.end() && progress.step + 1 < at->second.next;
+    }
+  }
   if (goes_back || progress.step != curve.step) {
     encode(curve);
     if (goes_back) go_back(curve, progress.step);
     curve.step = progress.step;
-    ++curve.steps;
   }
-  for (const auto& [name, value] : progress.values) {
-    const std::string shown = name_of(name);
-    if (curve.next.size() >= kNames && !curve.next.contains(shown)) {
-      note(told_names_, node + " reports values under more than " + std::to_string(kNames) +
-                            " names: those under further names, as " + shown + ", have no curve");
-      continue;
-    }
-    const bool is_new = next_of(shown) <= progress.step;
-    curve.next[shown] = progress.step + 1;
-    if (curve.steps % curve.stride == 0 && (is_new || curve.values.contains(shown))) curve.values[shown] = value;
-  }
+  for (const auto& [name, value] : numbers) keep(node, curve, curve.numbers, name, value);
+  for (const auto& [name, value] : others) keep(node, curve, curve.others, name, value);
   if (curve.buffer.size() > kBuffered) append(curve);
+}
+
+void Curves::keep(const std::string& node, Curve& curve, Part& part, const std::string& name, EventValue value) {
+  if (curve.names.size() >= kNames && !curve.names.contains(name)) {
+    return note(told_names_, node + " reports values under more than " + std::to_string(kNames) +
+                                 " names: those under further names, as " + name + ", have no curve");
+  }
+  Name& one = curve.names[name];
+  const bool is_new = one.next <= curve.step;
+  one.next = curve.step + 1;
+  if (is_new) ++one.steps;
+  if (part.values.contains(name) || (is_new && one.steps % part.stride == 0)) part.values[name] = std::move(value);
 }
 
 void Curves::add_session(const std::string& record) {
@@ -83,15 +116,20 @@ void Curves::add_session(const std::string& record) {
 }
 
 void Curves::encode(Curve& curve) {
-  if (curve.values.empty()) return;
-  const std::string record = values_record(seconds_now(), curve.step, curve.values);
-  curve.values.clear();
+  encode(curve, curve.numbers);
+  encode(curve, curve.others);
+}
+
+void Curves::encode(Curve& curve, Part& part) {
+  if (part.values.empty()) return;
+  const std::string record = values_record(seconds_now(), curve.step, part.values);
+  part.values.clear();
   curve.buffer += record;
-  if (record.size() < curve.quota) {
-    curve.quota -= record.size();
+  if (record.size() < part.quota) {
+    part.quota -= record.size();
   } else {
-    curve.stride *= 2;
-    curve.quota = kWholeBytes / 4;
+    part.stride *= 2;
+    part.quota = kWholeBytes / 4;
   }
 }
 
@@ -109,8 +147,10 @@ void Curves::append(Curve& curve) {
   // A record is whole or not there. What could not be written is written later, if it does not become too much.
   const bool torn = file && ftruncate(file.number(), static_cast<off_t>(curve.size)) != 0;
   if (torn || curve.buffer.size() > kBuffered) {
+    lost_ = true;
     curve.buffer.clear();
-    curve.values.clear();
+    curve.numbers.values.clear();
+    curve.others.values.clear();
     curve.restarts = true;                            // the lost records may have said that the node went back
     if (torn || curve.size == 0) curve.path.clear();  // the next value begins a new file
   }
@@ -128,6 +168,11 @@ std::string Curves::flush() {
     if (!curve.path.empty() && !curve.buffer.empty()) append(curve);
   }
   return std::exchange(fault_, {});
+}
+
+bool Curves::lost() const {
+  return lost_ ||
+         std::any_of(curves_.begin(), curves_.end(), [](const auto& one) { return !one.second.buffer.empty(); });
 }
 
 }  // namespace lp::launch

@@ -49,15 +49,43 @@ std::string record(const std::string& event) {
 
 constexpr std::uint64_t kSessionStart = 1;  // a status of SessionLog
 
-// A value of a plugin: Summary.Value with SummaryMetadata and a tensor (tensorflow/core/framework/tensor.proto).
-std::string plugin_value(std::string_view name, std::string_view plugin, std::string_view content,
-                         std::string_view tensor) {
-  constexpr int kMetadata = 9, kTensor = 8, kPlugin = 1, kPluginName = 1, kContent = 2, kDataClass = 4;
+// What Summary.Value has of a plugin's value: SummaryMetadata and a tensor (tensorflow/core/framework/tensor.proto).
+std::string plugin_fields(std::string_view plugin, std::string_view content, std::string_view tensor) {
+  constexpr int kPlugin = 1, kPluginName = 1, kContent = 2, kDataClass = 4;
   constexpr std::uint64_t kTensorClass = 2;
   const std::string metadata =
       field(kPlugin, field(kPluginName, plugin) + field(kContent, content)) + field(kDataClass, kTensorClass);
-  return field(EventField::kSummaryValue, field(EventField::kValueName, name) +
-                                              field(kMetadata, std::string_view(metadata)) + field(kTensor, tensor));
+  return field(EventField::kValueMetadata, std::string_view(metadata)) + field(EventField::kValueTensor, tensor);
+}
+
+std::string summary_value(std::string_view name, std::string_view fields) {
+  return field(EventField::kSummaryValue, field(EventField::kValueName, name) + std::string(fields));
+}
+
+std::string value_fields(double number) { return field(EventField::kValueNumber, static_cast<float>(number)); }
+
+// A HistogramProto (tensorflow/tsl/protobuf/histogram.proto).
+std::string value_fields(const ValueHistogram& values) {
+  constexpr int kLeast = 1, kMost = 2, kCount = 3, kSum = 4, kSquares = 5, kBounds = 6, kBuckets = 7;
+  std::string bounds;
+  std::string buckets;
+  for (std::size_t i = 0; i < ValueHistogram::kBuckets; ++i) {
+    bounds += little_endian(std::bit_cast<std::uint64_t>(values.bound(i)));
+    buckets += little_endian(std::bit_cast<std::uint64_t>(values.buckets[i]));
+  }
+  return field(EventField::kValueHistogram, field(kLeast, values.least) + field(kMost, values.most) +
+                                                field(kCount, static_cast<double>(values.count)) +
+                                                field(kSum, values.sum) + field(kSquares, values.squares) +
+                                                field(kBounds, std::string_view(bounds)) +
+                                                field(kBuckets, std::string_view(buckets)));
+}
+
+// A tensor of one text.
+std::string value_fields(const std::string& text) {
+  constexpr int kType = 1, kShape = 2, kTexts = 8;
+  constexpr std::uint64_t kString = 7;
+  return plugin_fields(
+      "text", {}, field(kType, kString) + field(kShape, std::string_view()) + field(kTexts, std::string_view(text)));
 }
 
 // An empty tensor of numbers: its type, and its shape with one dimension of size 0.
@@ -71,7 +99,7 @@ std::string variant_field(const Hyperparameter& value) {
 }
 
 std::string session_record(double time, std::string_view name, const std::string& content) {
-  const std::string summary = plugin_value(name, "hparams", content, kNoTensor);
+  const std::string summary = summary_value(name, plugin_fields("hparams", content, kNoTensor));
   return record(field(EventField::kTime, time) + field(EventField::kSummary, std::string_view(summary)));
 }
 
@@ -94,11 +122,10 @@ std::string restart_record(double time, std::uint64_t step) {
                 field(EventField::kSession, field(EventField::kSessionStatus, kSessionStart)));
 }
 
-std::string values_record(double time, std::uint64_t step, const std::map<std::string, double>& values) {
+std::string values_record(double time, std::uint64_t step, const std::map<std::string, EventValue>& values) {
   std::string summary;
   for (const auto& [name, value] : values) {
-    summary += field(EventField::kSummaryValue, field(EventField::kValueName, std::string_view(name)) +
-                                                    field(EventField::kValueNumber, static_cast<float>(value)));
+    summary += summary_value(name, std::visit([](const auto& one) { return value_fields(one); }, value));
   }
   return record(field(EventField::kTime, time) + field(EventField::kStep, step) + field(EventField::kSummary, summary));
 }

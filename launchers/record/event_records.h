@@ -10,6 +10,8 @@
 #include <string_view>
 #include <variant>
 
+#include "lp/program/value_histogram.h"
+
 namespace lp::launch {
 
 // CRC-32C, the Castagnoli polynomial (RFC 3720, appendix B.4).
@@ -24,7 +26,7 @@ enum class ProtoWire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed3
 struct EventField {
   static constexpr int kTime = 1, kStep = 2, kVersion = 3, kSummary = 5, kSession = 7;
   static constexpr int kSummaryValue = 1;
-  static constexpr int kValueName = 1, kValueNumber = 2;
+  static constexpr int kValueName = 1, kValueNumber = 2, kValueHistogram = 5, kValueTensor = 8, kValueMetadata = 9;
   static constexpr int kSessionStatus = 1;
 };
 
@@ -32,8 +34,9 @@ struct EventField {
 std::string version_record(double time);
 // Makes readers drop all values from `step` on that come before this record: a node has gone back to it.
 std::string restart_record(double time, std::uint64_t step);
-// The values of one step, by name. They become 32-bit numbers; NaN and infinity stay.
-std::string values_record(double time, std::uint64_t step, const std::map<std::string, double>& values);
+// The values of one step, by name. Numbers get 32 bits; NaN and infinity stay. Texts are UTF-8.
+using EventValue = std::variant<double, ValueHistogram, std::string>;
+std::string values_record(double time, std::uint64_t step, const std::map<std::string, EventValue>& values);
 
 // The hyperparameters of a run and its end, for TensorBoard's plugin `hparams` (tensorboard/plugins/hparams/
 // plugin_data.proto).

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <system_error>
 
 #include "lp/base/error.h"
@@ -25,13 +26,30 @@ Hyperparameter value_of(const YamlNode& scalar) {
   return scalar.text;
 }
 
+// A list as the command line has it: "32,16". Nothing for what is neither a value nor a list of values.
+std::optional<Hyperparameter> read_parameter(const YamlNode& member) {
+  if (member.kind == YamlNode::Kind::scalar) return value_of(member);
+  if (member.kind != YamlNode::Kind::list) return std::nullopt;
+  std::string text;
+  for (const YamlNode& item : member.items) {
+    if (item.kind != YamlNode::Kind::scalar) return std::nullopt;
+    text += (&item == member.items.data() ? "" : ",") + item.text;
+  }
+  return text;
+}
+
+bool fits(const Hyperparameter& value) {
+  const auto* const text = std::get_if<std::string>(&value);
+  return text == nullptr || (text->size() <= kLongestValue && is_utf8(*text));
+}
+
 void add_members(const YamlNode& map, const std::string& before, std::map<std::string, Hyperparameter>& all) {
   for (const YamlNode& member : map.items) {
     if (all.size() >= kMostParameters) return;
     const std::string name = before + member.key;
     if (member.kind == YamlNode::Kind::map) add_members(member, name + ".", all);
-    if (member.kind != YamlNode::Kind::scalar || member.text.size() > kLongestValue || !is_utf8(member.text)) continue;
-    all[name] = value_of(member);
+    const std::optional<Hyperparameter> value = read_parameter(member);
+    if (value.has_value() && fits(*value)) all[name] = *value;
   }
 }
 

@@ -10,7 +10,8 @@
 
 namespace lp::launch {
 
-// `configuration` is the text of RUN/config.yaml. Text that is no YAML has none. Lists, and long texts, are left out.
+// `configuration` is the text of RUN/config.yaml. Text that is no YAML has none. A list is a text, "32,16".
+// Long texts are left out.
 std::map<std::string, Hyperparameter> hyperparameters_of(std::string_view configuration);
 
 }  // namespace lp::launch

@@ -109,9 +109,8 @@ void NodeOutput::begin(std::size_t process) { processes_[process].last.clear(); 
 void NodeOutput::take(std::size_t process, bool error, std::string_view bytes) {
   if (!options_.logs.empty()) {
     std::string fault;
-    if (!processes_[process].log.write(bytes, fault) && !fault.empty() && !std::exchange(log_failed_, true) &&
-        terminal_ != nullptr) {
-      terminal_->write(true, "lp: logs are lost from now on, but the program continues: " + fault + "\n");
+    if (!processes_[process].log.write(bytes, fault) && !fault.empty() && !std::exchange(log_failed_, true)) {
+      warn(terminal_, "logs are lost from now on, but the program continues: " + fault);
     }
   }
   processes_[process].cutters[error].feed(bytes, [&](std::string_view line) { show(process, error, line); });

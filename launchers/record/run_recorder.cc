@@ -52,7 +52,7 @@ std::string RunRecorder::write(const char* name, std::string text) {
   }
 }
 
-void RunRecorder::begin(RunRecord record, const Plan& plan, const std::string& configuration) {
+std::string RunRecorder::begin(RunRecord record, const Plan& plan, const std::string& configuration) {
   began_ = wall_seconds();
   record.host = host_name();
   std::error_code ignored;
@@ -61,12 +61,16 @@ void RunRecorder::begin(RunRecord record, const Plan& plan, const std::string& c
   record.pid = getpid();
   record.began = began_;
   record.command = own_command_line();
-  write("run.json", to_json(record));
+  std::string fault = write("run.json", to_json(record));
+  const auto add = [&](const std::string& another) {
+    if (fault.empty()) fault = another;
+  };
   if (!configuration.empty()) {
-    write(kConfigurationFile, configuration);
+    add(write(kConfigurationFile, configuration));
     curves_.add_session(session_start_record(began_, hyperparameters_of(configuration)));
   }
-  write("plan.json", to_json(plan));
+  add(write("plan.json", to_json(plan)));
+  return fault;
 }
 
 void RunRecorder::status(std::string_view json) { write("status.json", std::string(json)); }

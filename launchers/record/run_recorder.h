@@ -33,12 +33,13 @@ class RunRecorder {
 
   bool writes() const { return !directory_.empty(); }
   // Fills in the host, the binary, the directory, the process, the time and the command by itself. `configuration` is
-  // the result of resolved_configuration().
-  void begin(RunRecord record, const Plan& plan, const std::string& configuration);
+  // the result of resolved_configuration(). Returns why a file could not be written; empty: all were.
+  std::string begin(RunRecord record, const Plan& plan, const std::string& configuration);
   void status(std::string_view json);
   void usage(std::string_view json) { write(kUsageFile, std::string(json)); }
   void progress(const std::string& node, const Progress& progress) { curves_.add(node, progress); }
   std::string save_curves() { return curves_.flush(); }  // a fault of which people should know; empty: there is none
+  bool lost_curves() const { return curves_.lost(); }
   void event(RunEvent event);
   // `report` is JSON; empty: there is none. Returns why the result could not be written; empty: it was.
   std::string end(ResultRecord record, std::string_view report);

@@ -22,7 +22,7 @@ enum class Phase : std::uint8_t {
 // Why a run failed: the first failure that its policy did not forgive.
 struct Cause {
   // "worker/1"; several nodes of one process are joined by commas; "report"; "agent": the agent of the launcher's host;
-  // empty: the launcher
+  // "directory": that of the run; empty: the launcher
   std::string node{};
   std::uint32_t incarnation = 0;
   std::string host{};                     // the host of its process; empty: the launcher's host

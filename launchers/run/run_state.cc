@@ -18,6 +18,7 @@
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -26,6 +27,8 @@ constexpr auto kJobCheckPeriod = std::chrono::seconds(2);   // between two check
 constexpr auto kUsageSavePeriod = std::chrono::seconds(5);  // between two writes of what nodes use, at least
 constexpr int kUsageSaveShare = 100;                        // they may take one kUsageSaveShare-th of the time
 constexpr auto kReaderTimeout = std::chrono::seconds(1);    // for connected tools to read the rest
+constexpr const char* kDirectory = "directory";             // the node of a Cause
+constexpr const char* kLostCut = "its newest checkpoint";   // words of lost_
 constexpr auto kOutputTimeout = std::chrono::seconds(1);  // for a terminal that does not take the rest, after a failure
 
 std::string own_number(const Engine& engine) {
@@ -70,19 +73,27 @@ RunState::RunState(Launch given, std::function<void()> report)
   nodes_ = launch_.engine().make_nodes(parts());
   coordinator_ = std::make_unique<Coordinator>(graph_, coordinator_options(), nodes_->executor(), *this);
   nodes_->attach(*coordinator_);
-  recorder_.begin({.run = launch_.name,
-                   .program = launch_.program->name(),
-                   .launch = launch_.launchers.text(),
-                   .job = own_number(launch_.engine()),
-                   .ssh = options.ssh,
-                   .metrics = metrics_url_,
-                   .seed = options.seed,
-                   .resumed = options.resume.string()},
-                  launch_.plan, resolved_configuration(options));
+  begin_record();
   if (metrics_ != nullptr) log("metrics are at " + metrics_url_);
   if (!recorder_.writes()) return;
   open_to_others();
   usage_ = std::make_unique<UsageWatch>(launch_.plan, graph_, earlier_usage(options.directory));
+}
+
+void RunState::begin_record() {
+  const LaunchOptions& options = launch_.options;
+  const std::string fault = recorder_.begin({.run = launch_.name,
+                                             .program = launch_.program->name(),
+                                             .launch = launch_.launchers.text(),
+                                             .job = own_number(launch_.engine()),
+                                             .ssh = options.ssh,
+                                             .metrics = metrics_url_,
+                                             .seed = options.seed,
+                                             .resumed = options.resume.string()},
+                                            launch_.plan, resolved_configuration(options));
+  if (fault.empty()) return;
+  warn(terminal_.get(), "the run cannot be described in its directory: " + fault);
+  lost_.insert("its plan and configuration");
 }
 
 RunParts RunState::parts() {
@@ -199,7 +210,7 @@ void RunState::end() {
 }
 
 void RunState::save_curves() {
-  if (const std::string fault = recorder_.save_curves(); !fault.empty()) log(fault);
+  if (const std::string fault = recorder_.save_curves(); !fault.empty()) warn(terminal_.get(), fault);
 }
 
 void RunState::save_usage() {
@@ -210,7 +221,9 @@ void RunState::save_usage() {
 
 void RunState::record_end() {
   save_curves();
+  if (recorder_.lost_curves()) lost_.insert("a part of its curves");
   if (usage_ != nullptr) save_usage();
+  fail_if_lost();
   std::string fault;
   waiters_.change([&] {
     fault = recorder_.end({.success = result_.success,
@@ -221,7 +234,19 @@ void RunState::record_end() {
                            .cause = result_.cause},
                           report_text_);
   });
-  if (!fault.empty()) log("the result cannot be saved in the run directory: " + fault);
+  if (fault.empty()) return;
+  warn(terminal_.get(), "the result cannot be saved in the run directory: " + fault);
+  lost_.insert("its result");
+  fail_if_lost();
+}
+
+// A run that has lost what others will look for has not succeeded.
+void RunState::fail_if_lost() {
+  if (lost_.empty() || result_.ending() == Ending::stopped) return;
+  if (!result_.success && result_.cause.node != kDirectory) return;
+  result_.success = false;
+  result_.reason = "its directory is incomplete";
+  result_.cause = {.node = kDirectory, .what = "the run could not keep " + join(lost_, ", ")};
 }
 
 void RunState::on_phase(Phase phase) {
@@ -236,6 +261,7 @@ void RunState::on_phase(Phase phase) {
 RestorePoint RunState::on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) {
   save_curves();
   RestorePoint cut = cuts_.complete(step, members);
+  lost_.erase(kLostCut);
   if (metrics_ != nullptr) metrics_->on_cut();
   return cut;
 }
@@ -246,6 +272,11 @@ void RunState::on_cut_given_up(std::uint64_t step) {
   } catch (const Error& error) {
     log(error.text());  // the directory takes room, but is no cut
   }
+}
+
+void RunState::on_cut_failed(const std::string& text) {
+  warn(terminal_.get(), text);
+  lost_.insert(kLostCut);
 }
 
 void RunState::add_origin(std::size_t process, Cause& cause) {

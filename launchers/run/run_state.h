@@ -58,6 +58,7 @@ class RunState final : public Coordinator::Listener {
   void on_peers(std::span<const PeerState> peers) override { nodes_->update(peers); }
   RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override;
   void on_cut_given_up(std::uint64_t step) override;
+  void on_cut_failed(const std::string& text) override;
   void add_origin(std::size_t process, Cause& cause) override;
   void log(const std::string& line) override;
   void on_measured(std::size_t process, Measurement part) override;
@@ -70,6 +71,7 @@ class RunState final : public Coordinator::Listener {
   RunParts parts();
   Coordinator::Options coordinator_options() const;
   void take_directory();
+  void begin_record();
   void continue_earlier();
   void open_to_others();
   void serve();
@@ -77,6 +79,7 @@ class RunState final : public Coordinator::Listener {
   void end();
   void save_curves();
   void record_end();
+  void fail_if_lost();
   void watch_signals();
   void watch_job();
   void watch_output();
@@ -111,7 +114,8 @@ class RunState final : public Coordinator::Listener {
   Time next_job_check_ = kNever;  // when to check whether the job has begun again without us
   Stall stall_;
   Time next_stall_check_{};
-  int interrupted_ = 0;  // the number of interrupts
+  int interrupted_ = 0;         // the number of interrupts
+  std::set<std::string> lost_;  // the parts of the run's directory that could not be written
   RunResult result_;
 
   Waiters waiters_;  // has the lock of the members below

@@ -273,8 +273,9 @@ void Coordinator::handle(NodeId node, const NodeEvent::Finished& finished) {
   if (process.state != Process::State::up) return;
   const auto& answers = finished.answers;
   const auto has_gone = [this](const NodeEvent::Answer& answer) { return has_gone_back(answer); };
-  if (phase_ < Phase::stopping && std::any_of(answers.begin(), answers.end(), has_gone)) {
-    return discard(graph_.nodes[node].process);
+  const auto gone = std::find_if(answers.begin(), answers.end(), has_gone);
+  if (phase_ < Phase::stopping && gone != answers.end()) {
+    return discard(graph_.nodes[node].process, graph_.nodes[gone->callee].process);
   }
   set_finished(node, true);
   note(RunEvent::Kind::finished, graph_.nodes[node].name, process.incarnation);
@@ -282,7 +283,7 @@ void Coordinator::handle(NodeId node, const NodeEvent::Finished& finished) {
 }
 
 void Coordinator::handle(NodeId node, const Progress& progress) {
-  nodes_[node].progress = progress;
+  nodes_[node].progress = {.step = progress.step, .total = progress.total, .values = progress.values};
   listener_.on_progress(node, progress);
   if (!speaker_.has_value() || node < *speaker_) speaker_ = node;
 }
@@ -424,7 +425,7 @@ void Coordinator::end_cut(std::uint64_t step, bool complete) {
 void Coordinator::log_failed_cut(const std::string& text) {
   if (std::exchange(cuts_fail_, true)) return;
   note(RunEvent::Kind::cut_failed, {}, 0, text);
-  listener_.log(text + "; further failures are not reported until one is complete");
+  listener_.on_cut_failed(text + "; further failures are not reported until one is complete");
 }
 
 // The steps of a node only grow: it will never save a step that it has passed.

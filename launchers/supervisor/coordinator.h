@@ -53,6 +53,7 @@ class Coordinator final : public ExecutorEvents {
     // All present members have saved this step. Throws Error when the cut cannot be kept.
     virtual RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) = 0;
     virtual void on_cut_given_up(std::uint64_t step) = 0;            // it will never be complete
+    virtual void on_cut_failed(const std::string& text) = 0;         // the first one since a cut was saved
     virtual void add_origin(std::size_t process, Cause& cause) = 0;  // adds the host and the last output of its process
     virtual void log(const std::string& line) = 0;                   // shows the line to people
     virtual void on_measured(std::size_t process, Measurement part) = 0;  // the answer to measure()
@@ -204,9 +205,10 @@ class Coordinator final : public ExecutorEvents {
   void decide(std::size_t process, const Cause& cause);
   void restart(std::size_t process, const FailurePolicy& policy, Cause cause);
   std::string origin_of(std::size_t process) const;
-  void discard(std::size_t process);
-  void discard_members();
-  bool redo_finished();
+  void note_together(std::size_t process, std::size_t with);
+  void discard(std::size_t process, std::size_t with);
+  void discard_members(std::size_t first);
+  bool redo_finished(std::size_t first);
   bool has_gone_back(const NodeEvent::Answer& answer) const;
   bool members_go_back() const;
   void come(std::size_t process);

@@ -177,7 +177,7 @@ void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause 
                           " in " + duration_text(wait) + origin_of(index);
   note(RunEvent::Kind::restarting, cause.node, process.incarnation, how);
   listener_.log(cause.node + ": " + cause.what + "; " + how);
-  if (graph_.processes[index].member) discard_members();
+  if (graph_.processes[index].member) discard_members(index);
 }
 
 // Describes the point from which the process starts again.
@@ -223,7 +223,7 @@ std::string Coordinator::restart_node(const std::string& name) {
     restart_if_possible(index);
     if (process.state == Process::State::absent) refuse(nodes_[node].text);
   } else if (graph_.processes[index].member) {
-    discard_members();
+    discard_members(index);
   } else {  // it may end in order
     unready(index);
     cancel_alarms(index);
@@ -235,19 +235,27 @@ std::string Coordinator::restart_node(const std::string& name) {
 }
 
 // All members belong to one cut, so they go back to it together. The report's findings no longer count: it runs again
-// when the work is done again.
-void Coordinator::discard_members() {
+// when the work is done again. `first` is the process for which that happens.
+void Coordinator::discard_members(std::size_t first) {
   if (report_ != Report::none) report_ = Report::stale;
   saved_.clear();
   lost_cuts_.clear();
   for (std::size_t other = 0; other < processes_.size(); ++other) {
-    if (graph_.processes[other].member && processes_[other].state == Process::State::up) discard(other);
+    if (graph_.processes[other].member && processes_[other].state == Process::State::up) discard(other, first);
   }
-  if (redo_finished() && phase_ == Phase::reporting && !end_asked_) set_phase(Phase::running);
+  if (redo_finished(first) && phase_ == Phase::reporting && !end_asked_) set_phase(Phase::running);
+}
+
+// The restart of `with` is noted already.
+void Coordinator::note_together(std::size_t index, std::size_t with) {
+  if (index == with) return;
+  note(RunEvent::Kind::restarting, graph_.processes[index].name, processes_[index].incarnation,
+       "together with " + graph_.processes[with].name + origin_of(index));
 }
 
 // Discards the process's work. The process starts again when it has ended.
-void Coordinator::discard(std::size_t index) {
+void Coordinator::discard(std::size_t index, std::size_t with) {
+  note_together(index, with);
   unready(index);
   cancel_alarms(index);
   processes_[index].state = Process::State::discarded;
@@ -256,7 +264,7 @@ void Coordinator::discard(std::size_t index) {
 
 // The members go back to a time before these nodes had finished their work with them, so these nodes do it again, as
 // do nodes that finish later and had their last answer before. Returns true if there are any.
-bool Coordinator::redo_finished() {
+bool Coordinator::redo_finished(std::size_t first) {
   const auto worked_on_a_member = [&](NodeId id) {
     const auto& calls = graph_.nodes[id].calls;
     return nodes_[id].finished &&
@@ -268,8 +276,9 @@ bool Coordinator::redo_finished() {
     if (graph_.processes[index].member || std::none_of(nodes.begin(), nodes.end(), worked_on_a_member)) continue;
     any = true;
     if (processes_[index].state == Process::State::up) {
-      discard(index);
+      discard(index, first);
     } else if (processes_[index].state == Process::State::ended) {
+      note_together(index, first);
       for (const NodeId id : nodes) set_gone(id, false);
       start_process(index);
     }

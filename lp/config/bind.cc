@@ -43,6 +43,7 @@ std::string to_string(const Range& range) {
   if (low) text = (range.above_low ? "above " : "at least ") + print_limit(range.low);
   if (low && high) text += " and ";
   if (high) text += "at most " + print_limit(range.high);
+  if (range.endless) text += ", or inf";
   return text;
 }
 
@@ -59,6 +60,7 @@ Range BoundField::range() const {
     both.low = info.range.low;
     both.above_low = info.range.above_low;
   }
+  both.endless = info.range.endless;
   return both;
 }
 

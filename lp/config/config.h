@@ -47,21 +47,27 @@ struct Range {
   long double low = -std::numeric_limits<long double>::infinity();
   long double high = std::numeric_limits<long double>::infinity();
   bool above_low = false;  // low itself is outside the range
+  bool endless = false;    // infinity is inside
 
   constexpr bool bounded() const {
     return low != -std::numeric_limits<long double>::infinity() || high != std::numeric_limits<long double>::infinity();
   }
-  // NaN is in no bounded range.
+  // NaN is in no bounded range, and infinity only in an endless one.
   constexpr bool contains(long double value) const {
-    return !bounded() || (value <= high && (above_low ? value > low : value >= low));
+    constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
+    if (!bounded()) return true;
+    if (value == kInfinity || value == -kInfinity) return endless && value == kInfinity;
+    return value <= high && (above_low ? value > low : value >= low);
   }
 };
 
-constexpr Range range(long double low, long double high) { return {low, high, false}; }  // both inclusive
-constexpr Range at_least(long double low) { return {low, Range{}.high, false}; }
-constexpr Range at_most(long double high) { return {Range{}.low, high, false}; }
-inline constexpr Range positive{0, Range{}.high, true};
-inline constexpr Range non_negative{0, Range{}.high, false};
+constexpr Range range(long double low, long double high) { return {low, high, false, false}; }  // both inclusive
+constexpr Range at_least(long double low) { return {low, Range{}.high, false, false}; }
+constexpr Range at_most(long double high) { return {Range{}.low, high, false, false}; }
+inline constexpr Range positive{0, Range{}.high, true, false};
+inline constexpr Range non_negative{0, Range{}.high, false, false};
+// The same range with infinity, for a time that may never end.
+constexpr Range endless(Range range) { return {range.low, range.high, range.above_low, true}; }
 
 // Marks a field that may change in a run that goes on from an earlier one: how long it goes on, for instance. Fields
 // without the mark keep the values of the earlier run.

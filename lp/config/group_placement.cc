@@ -24,7 +24,7 @@ struct PlainKeys {
   std::optional<double> heartbeat;
 
   static constexpr auto fields = lp::fields(field("cpus", "cores", non_negative), field("gpus", "", non_negative),
-                                            field("heartbeat", "seconds", non_negative));
+                                            field("heartbeat", "seconds", endless(non_negative)));
 };
 
 struct RestartKeys {
@@ -71,6 +71,13 @@ std::map<std::string, std::string> read_environment(const YamlNode& node, const 
   return environment;
 }
 
+void refuse_empty(const YamlNode& map, const std::string& file) {
+  for (const YamlNode& key : map.items) {
+    if (key.kind != YamlNode::Kind::null) continue;
+    refuse(key.location, file, key.key + ": it has no value: give one, or leave the line out for that of the program");
+  }
+}
+
 GroupPlacement::OnFailure read_on_failure(const YamlNode& node, const std::string& file) {
   using Action = GroupPlacement::OnFailure::Action;
   if (node.kind == YamlNode::Kind::scalar && node.text == "stop") return {.action = Action::stop};
@@ -85,6 +92,7 @@ GroupPlacement::OnFailure read_on_failure(const YamlNode& node, const std::strin
   RestartKeys keys;
   if (restart.kind == YamlNode::Kind::map) {
     assign_yaml(bind(keys), restart, file);
+    refuse_empty(restart, file);
     if (keys.budget == 0) refuse(restart.location, file, "on_failure: restart: `budget` is missing");
   } else {
     YamlNode budget = restart;
@@ -102,6 +110,7 @@ GroupPlacement read_group(const YamlNode& node, const std::string& file) {
   static const std::array<std::string, 3> kOthers{"memory", "environment", "on_failure"};
   PlainKeys keys;
   assign_yaml(bind(keys), node, file, kOthers);
+  refuse_empty(node, file);
   GroupPlacement placement{.group = node.key,
                            .file = file,
                            .line = node.key_location.line,

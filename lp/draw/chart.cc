@@ -34,7 +34,7 @@ constexpr double kSample = 18;  // the line before a name in the legend
 constexpr std::size_t kColours = 8;  // classes c0, c1, ...; then they come again with dashes
 constexpr std::size_t kDashes = 4;
 constexpr std::size_t kMostNames = 16;  // in a legend
-constexpr std::size_t kLongestName = 40;
+constexpr std::size_t kLongestName = 60;
 
 // Colours that people with a colour vision deficiency tell apart (Okabe and Ito, 2008, darkened for lines on white; and
 // brightened for lines on black).

@@ -40,6 +40,14 @@ std::optional<Gpu> named(const std::vector<Gpu>& all, std::string_view entry, bo
   return *std::find_if(all.begin(), all.end(), fits);
 }
 
+std::optional<std::string_view> visible_here() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible == nullptr ? std::nullopt : std::optional<std::string_view>(visible);
+}
+
+// Without NVML: whether the driver's kernel module is there, and its devices are given to this process.
+bool has_driver() { return access("/dev/nvidiactl", F_OK) == 0; }
+
 std::vector<Gpu> gpus_in_dev() {
   std::vector<Gpu> gpus;
   while (access(("/dev/nvidia" + std::to_string(gpus.size())).c_str(), F_OK) == 0) {
@@ -63,13 +71,21 @@ std::vector<Gpu> visible_gpus(const std::vector<Gpu>& all, std::optional<std::st
 }
 
 std::vector<Gpu> gpus_here() {
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  const char* order = std::getenv("CUDA_DEVICE_ORDER");
-  const std::unique_ptr<Nvml> nvml = nvml_here();
-  std::vector<Gpu> all = nvml == nullptr ? std::vector<Gpu>() : nvml->gpus();
-  if (all.empty() && visible == nullptr) all = gpus_in_dev();
-  return visible_gpus(all, visible == nullptr ? std::nullopt : std::optional<std::string_view>(visible),
-                      order != nullptr && std::string_view(order) == "PCI_BUS_ID");
+  const std::optional<std::string_view> visible = visible_here();
+  if (const std::unique_ptr<Nvml> nvml = nvml_here()) {
+    const char* order = std::getenv("CUDA_DEVICE_ORDER");
+    const bool by_bus = order != nullptr && std::string_view(order) == "PCI_BUS_ID";
+    return nvml->gpus().empty() ? std::vector<Gpu>() : visible_gpus(nvml->gpus(), visible, by_bus);
+  }
+  if (!has_driver()) return {};
+  return visible.has_value() ? visible_gpus({}, visible, /*by_bus=*/false) : gpus_in_dev();
+}
+
+std::string missing_gpus() {
+  const std::string_view visible = visible_here().value_or("");
+  if (visible.empty() || visible == "-1" || !gpus_here().empty()) return {};
+  return "CUDA_VISIBLE_DEVICES names " + std::string(visible) + ", but " +
+         (nvml_here() == nullptr ? "this host has no NVIDIA driver" : "no GPU of this host has such a number or UUID");
 }
 
 }  // namespace lp::gpu

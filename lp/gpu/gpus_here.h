@@ -2,6 +2,7 @@
 // The GPUs of this host that this process, and the programs which it starts, may use. Functions; any thread.
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +17,12 @@ namespace lp::gpu {
 // Where `all` is empty nothing is known of GPUs, and every entry stays as it is.
 std::vector<Gpu> visible_gpus(const std::vector<Gpu>& all, std::optional<std::string_view> visible, bool by_bus);
 
-// The GPUs of this process. Without NVML they are those that the driver's files in /dev show.
+// The GPUs of this process. Without NVML they are those that the variable names, or the driver's files in /dev show.
+// Without a driver there are none, whatever the variable names.
 std::vector<Gpu> gpus_here();
+
+// Why this process sees none of the GPUs that CUDA_VISIBLE_DEVICES names, in words; empty: it sees some, or none is
+// named.
+std::string missing_gpus();
 
 }  // namespace lp::gpu

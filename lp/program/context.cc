@@ -140,7 +140,7 @@ void Context::fail_program(const std::string& reason) {
   state_.report(NodeEvent::Failed{.error = Error(ErrorKind::failed, reason), .for_good = true});
 }
 
-void Context::report(const Progress& progress) { state_.report(progress); }
+void Context::report(const Progress& progress) { state_.report(progress.bounded()); }
 
 void Context::checkpoint(std::uint64_t step) {
   if (!state_.spec.type->saves) {

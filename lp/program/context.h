@@ -70,6 +70,8 @@ class Context {
   // likewise. Let run() return afterwards.
   void fail_program(const std::string& reason);
 
+  // Shows progress to people, and keeps its values, histograms and texts for curves and TensorBoard (progress.h). A
+  // step that comes again, after a restart, replaces what was kept from there on.
   void report(const Progress& progress);
 
   // Saves this node's present state, the state after `step`, as the node's part of the program's cut `step`. Call it at

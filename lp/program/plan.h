@@ -49,6 +49,7 @@ struct HostResources {
   std::optional<double> cpus{};
   std::optional<int> gpus{};
   std::optional<std::uint64_t> memory{};  // bytes
+  std::string no_gpus{};                  // why it has none, where people may expect some
 };
 
 struct PlanOptions {

@@ -146,7 +146,8 @@ void check_host(const std::vector<HostNeed>& needs, const HostResources& host, P
   }
   if (host.gpus && gpus > *host.gpus) {
     problems.push_back("the host has " + std::to_string(*host.gpus) + " gpus, but the program needs " + to_json(gpus) +
-                       " (" + list(needs, [](const GroupOptions& group) { return to_json(group.gpus); }) + ")");
+                       " (" + list(needs, [](const GroupOptions& group) { return to_json(group.gpus); }) + ")" +
+                       (host.no_gpus.empty() ? "" : ": " + host.no_gpus));
   }
   if (host.memory && memory > static_cast<double>(*host.memory)) {
     const std::string sum = memory < 0x1p63 ? memory_text(static_cast<std::uint64_t>(memory)) : "more than there is";

@@ -21,10 +21,13 @@ class Learning(unittest.TestCase):
         for name, flags in [("ppo", []), ("impala", ["--environment=catch"]), ("dqn", ["--environment=catch"]), ("td3", [])]:
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 picture = pathlib.Path(folder, "curve.svg")
-                result = launch.result(name, "--launch=processes", "--steps=3000", f"--plot={picture}", *flags)
+                result = launch.result(name, "--launch=processes", "--steps=3000", f"--plot={picture}",
+                                       f"--directory={folder}/run", *flags)
                 self.assertEqual(100, result["episodes"])
                 self.assertGreater(result["updates"], 0)
                 xml.etree.ElementTree.fromstring(picture.read_text())
+                curves = b"".join(file.read_bytes() for file in pathlib.Path(folder, "run/curves/learner").iterdir())
+                self.assertIn(b"reward", curves)  # so that TensorBoard and lp plot show it
 
     def test_what_does_not_fit_is_named(self):
         for name, environment, sentence in [("impala", "pendulum", "has continuous actions: choose another agent"),

@@ -67,6 +67,17 @@ class Results(Folders):
                 self.assertFalse((into / "late").exists())
 
 
+    def test_a_line_without_a_time_is_told(self):
+        (self.log / "one").write_text("a b c\n\n1000 d\nx y\n")
+        flags = [f"--pipeline.input={self.log}", "--pipeline.restarts=0"]
+        with launch.Launch("stream_wordcount", *flags, f"--pipeline.into={self.folder}/none") as run:
+            self.assertEqual(1, run.wait())
+            self.assertIn("a line has no time in front of its words", run.shown)
+        result = launch.result("stream_wordcount", *flags, f"--pipeline.into={self.folder}/counts",
+                               "--pipeline.skip_records=2")
+        self.assertEqual(2, result["skipped"])
+        self.assertEqual(["0\td\t1"], parts(self.folder / "counts"))
+
     def test_sessions_are_those_of_a_serial_run(self):
         source = random.Random(2)
         clicks, moment = [], 0

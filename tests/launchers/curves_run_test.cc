@@ -32,7 +32,11 @@ class Trainee {
   void run(Context& context) {
     while (done_ < steps_) {
       const std::uint64_t step = done_ + 1;
-      context.report({.step = step, .total = steps_, .values = {{"loss", 1.0 / static_cast<double>(step)}}});
+      context.report({.step = step,
+                      .total = steps_,
+                      .values = {{"loss", 1.0 / static_cast<double>(step)}},
+                      .histograms = {{"weights", histogram_of(std::vector<double>{0, static_cast<double>(step)})}},
+                      .texts = {{"sample", "step " + std::to_string(step)}}});
       if (index_ == 2 && steps_ == kFirstEnd && step == 57 && context.incarnation() == 1) {
         throw std::runtime_error("it fails once");
       }
@@ -93,8 +97,8 @@ TEST_F(CurvesOfRunsLong, TensorBoardShowsEachStepOnce) {
   const char* const environment = std::getenv("LP_TENSORBOARD");
   const std::string python = environment == nullptr ? "python3" : std::string(environment) + "/bin/python";
   if (command(python + " -c 'import tensorboard'").code != 0) {
-    GTEST_SKIP()
-        << "there is no TensorBoard: python3 -m venv V; V/bin/pip install tensorboard; export LP_TENSORBOARD=V";
+    GTEST_SKIP() << "there is no TensorBoard: `tools/test --all` installs it, or python3 -m venv V; V/bin/pip install "
+                    "tensorboard; export LP_TENSORBOARD=V";
   }
   const std::string script = std::filesystem::path(__FILE__).parent_path() / "tensorboard_steps.py";
   const Ended shown = command(python + " '" + script + "' '" + directory_.path().string() + "' 2>/dev/null");
@@ -104,7 +108,13 @@ TEST_F(CurvesOfRunsLong, TensorBoardShowsEachStepOnce) {
     for (int node = 0; node < 4; ++node) {
       const JsonValue* const steps = all.find(std::string(run) + "/curves/trainee/" + std::to_string(node));
       ASSERT_NE(steps, nullptr) << shown.output;
-      expect_all(from_json<std::vector<std::uint64_t>>(*steps), last);
+      expect_all(from_json<std::vector<std::uint64_t>>(*steps->find("loss")), last);
+      expect_all(from_json<std::vector<std::uint64_t>>(*steps->find("weights")), last);
+      const auto texts = from_json<std::vector<std::string>>(*steps->find("sample"));
+      ASSERT_EQ(texts.size(), last);
+      for (std::uint64_t i = 0; i < last; ++i) EXPECT_EQ(texts[i], "step " + std::to_string(i + 1));
+      EXPECT_EQ(to_json(from_json<std::vector<std::string>>(*steps->find("plugins"))),
+                R"(["histograms","scalars","text"])");
     }
   }
 }

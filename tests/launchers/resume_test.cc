@@ -50,6 +50,18 @@ TEST_F(MainTest, AResumedRunHasTheSeedAndTheConfigurationOfTheFirst) {
   EXPECT_FALSE(std::filesystem::exists(directory_ / "run3"));
 }
 
+TEST_F(MainTest, AResumedRunNeedsADirectoryOfItsOwn) {
+  Subprocess first(arguments({"--program=saving", "--steps=6"}));
+  EXPECT_EQ(first.wait().code, 0) << first.err();
+  const std::string run1 = (directory_ / "run1").string();
+  Subprocess second({"program", "--program=saving", "--resume=" + run1, "--directory=" + run1 + "/."});
+  EXPECT_EQ(second.wait().code, 2);
+  EXPECT_TRUE(has(second.err(),
+                  "is the run that --resume continues, and a resumed run needs a directory of its own: "
+                  "leave --directory out, or give another one"))
+      << second.err();
+}
+
 TEST_F(MainTest, ARunIsResumedByItsNameAndAsTheLastOne) {
   Subprocess first({"program", "--program=saving", "--steps=6"});
   EXPECT_EQ(first.wait().code, 0) << first.err();

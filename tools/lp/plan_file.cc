@@ -11,6 +11,8 @@
 namespace lp::tool {
 namespace {
 
+constexpr std::size_t kShownMembers = 8;  // names of a group in a sentence
+
 // The types that to_json(Plan) writes.
 struct PolicyText {
   FailurePolicy::Action action = FailurePolicy::Action::stop;
@@ -127,6 +129,17 @@ std::vector<NodeId> find_nodes(const Plan& plan, const std::string& given) {
   }
   if (found.empty()) throw Refusal(Exit::unknown, "there is no node " + quote(given) + did_you_mean(given, names));
   return found;
+}
+
+std::string find_node(const Plan& plan, const std::string& given) {
+  const std::vector<NodeId> found = find_nodes(plan, given);
+  if (found.size() == 1) return plan.nodes[found.front()].name;
+  std::vector<std::string> members;
+  for (const NodeId id : found) {
+    if (members.size() < kShownMembers) members.push_back(plan.nodes[id].name);
+  }
+  if (found.size() > members.size()) members.push_back("... or " + plan.nodes[found.back()].name);
+  throw Refusal(Exit::usage, given + " is a group: name one of its nodes: " + join(members, ", "));
 }
 
 }  // namespace lp::tool

@@ -16,5 +16,8 @@ Plan plan_of(const RunLocation& run);
 
 // The nodes that `given` names: a node or a group. Throws Refusal(unknown) with the nearest name.
 std::vector<NodeId> find_nodes(const Plan& plan, const std::string& given);
+// The name of the one node that `given` names: a node, or a group of one. Throws Refusal: (usage) for a group of
+// several, with its members, and (unknown) as above.
+std::string find_node(const Plan& plan, const std::string& given);
 
 }  // namespace lp::tool

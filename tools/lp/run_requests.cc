@@ -9,7 +9,6 @@
 
 namespace lp::tool {
 namespace {
-constexpr auto kAnswerTimeout = std::chrono::seconds(10);
 constexpr auto kTimeToReach = std::chrono::seconds(20);  // for the command that leads to another host
 }  // namespace
 
@@ -32,12 +31,12 @@ launch::AdminClient connect_to(const RunView& run) {
   return client;
 }
 
-JsonValue ask(launch::AdminClient& client, const std::string& request) {
-  const Time until = after(kAnswerTimeout);
+JsonValue ask(launch::AdminClient& client, const std::string& request, Duration patience) {
+  const Time until = after(patience);
   client.ask(request, until);
   const auto line = client.next(until);
   if (!line.has_value() && client.open()) {
-    throw Refusal(Exit::timed_out, "the run does not answer within " + duration_text(kAnswerTimeout) +
+    throw Refusal(Exit::timed_out, "the run does not answer within " + duration_text(patience) +
                                        ": its launcher may be suspended or overloaded");
   }
   if (!line.has_value()) throw Refusal(Exit::not_live, "the run has ended meanwhile");

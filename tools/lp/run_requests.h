@@ -15,9 +15,11 @@ launch::AdminClient try_to_connect(const RunView& run);
 // Connects to the run. Throws Refusal(not_live), with the state of the run, when no launcher serves there.
 launch::AdminClient connect_to(const RunView& run);
 
-// The answer to a request. Throws Refusal: (failed) with the run's error, (timed_out) when it does not answer,
-// (not_live) when it ends instead.
-JsonValue ask(launch::AdminClient& client, const std::string& request);
+inline constexpr Duration kAnswerTimeout = std::chrono::seconds(10);
+
+// The answer to a request. Throws Refusal: (failed) with the run's error, (timed_out) when it does not answer within
+// `patience`, (not_live) when it ends instead.
+JsonValue ask(launch::AdminClient& client, const std::string& request, Duration patience = kAnswerTimeout);
 
 // The resources and the calls of the run at this moment. Throws Refusal as ask() does.
 MeasureRecord measure(launch::AdminClient& client);

@@ -44,6 +44,18 @@ TEST(NodeEvents, EachArrivesAsItWasSent) {
   EXPECT_EQ(progress.step, 3U);
   EXPECT_EQ(progress.total, 9U);
   EXPECT_EQ(progress.values, (std::vector<std::pair<std::string, double>>{{"loss", 0.5}}));
+  const auto with_more = sent_as(Progress{.histograms = {{"weights", histogram_of(std::vector<float>{1, 2, 4})}},
+                                          .texts = {{"sample", "some\ntext"}}});
+  ASSERT_EQ(with_more.histograms.size(), 1U);
+  EXPECT_EQ(with_more.histograms[0].first, "weights");
+  const ValueHistogram& weights = with_more.histograms[0].second;
+  EXPECT_EQ(weights.count, 3U);
+  EXPECT_EQ(weights.least, 1);
+  EXPECT_EQ(weights.most, 4);
+  EXPECT_EQ(weights.sum, 7);
+  EXPECT_EQ(weights.squares, 21);
+  EXPECT_EQ(weights.buckets, histogram_of(std::vector<float>{1, 2, 4}).buckets);
+  EXPECT_EQ(with_more.texts, (std::vector<std::pair<std::string, std::string>>{{"sample", "some\ntext"}}));
 }
 
 TEST(NodeEvents, AnErrorKeepsItsKindAndOrigin) {

@@ -292,12 +292,31 @@ TEST_F(HttpTest, AnAnswerThatNobodyTakesIsDropped) {
 
 TEST_F(HttpTest, MoreClientsThanFitAreRefused) {
   std::vector<std::unique_ptr<Browser>> present;
-  for (std::size_t i = 0; i < HttpServer::kClients; ++i) present.push_back(browser());
+  for (std::size_t i = 0; i < HttpServer::kClients; ++i) {
+    present.push_back(browser());
+    present.back()->send("GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
   const auto late = browser();
   until([&] { return late->ended; });
   EXPECT_TRUE(late->text.starts_with("HTTP/1.1 503 "));
   present.pop_back();
   EXPECT_TRUE(get("/").starts_with("HTTP/1.1 200 "));
+  for (const auto& one : present) EXPECT_FALSE(one->ended);
+}
+
+TEST_F(HttpTest, ClientsThatKeepTheirRequestsBackKeepNobodyOut) {
+  std::vector<std::unique_ptr<Browser>> present;
+  for (std::size_t i = 0; i < HttpServer::kClients; ++i) {
+    present.push_back(browser());
+    if (i % 2 == 0) present.back()->send("GET / HTTP/1.1\r\n");
+  }
+  EXPECT_TRUE(get("/").starts_with("HTTP/1.1 200 "));
+  until([&] { return present.front()->ended; });
+  EXPECT_EQ(present.front()->text, "");
+  for (std::size_t i = 1; i < present.size(); ++i) EXPECT_FALSE(present[i]->ended) << i;
+  present.back()->send("GET /rest HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  until([&] { return present.back()->ended; });
+  EXPECT_TRUE(present.back()->text.ends_with("GET /rest "));
 }
 
 TEST_F(HttpTest, APortInUseIsAnErrorThatSaysWhatToDo) {

@@ -113,6 +113,29 @@ TEST(CallMetrics, AreOfEdgesAndOfGroups) {
   EXPECT_TRUE(has_line(text, "lp_call_request_bytes_sum" + labels + "} 3500"));
 }
 
+TEST(CallMetrics, EdgesHaveHistogramsOfTheirOwnWithinABound) {
+  CallMetrics metrics(graph_of(2));
+  metrics.set(1, std::vector<MeasureRecord::Calls>{calls_of("worker/0", 10)});
+  std::string text = text_of(metrics);
+  const std::string labels = R"({caller="worker/0",callee="server",method="push")";
+  EXPECT_TRUE(has_line(text, "lp_edge_request_bytes_bucket" + labels + ",le=\"1024\"} 10"));
+  EXPECT_TRUE(has_line(text, "lp_edge_request_bytes_sum" + labels + "} 1000"));
+  EXPECT_TRUE(has_line(text, "lp_edge_call_seconds_count" + labels + "} 3"));
+  EXPECT_TRUE(has_line(text, "lp_left_out_edges 0"));
+  std::vector<MeasureRecord::Calls> many;
+  for (std::size_t i = 0; i < CallMetrics::kMostEdges; ++i) {
+    many.push_back(calls_of("worker/1", 10));
+    many.back().method = "m" + std::to_string(i);
+  }
+  metrics.set(2, many);
+  text = text_of(metrics);
+  EXPECT_TRUE(has_line(text, "lp_edge_request_bytes_sum" + labels + "} 1000"));
+  EXPECT_TRUE(has_line(text, "lp_left_out_edges 1"));
+  metrics.set(1, {});
+  metrics.set(2, many);
+  EXPECT_TRUE(has_line(text_of(metrics), "lp_left_out_edges 0"));
+}
+
 TEST(CallMetrics, AGroupKeepsWhatARestartedProcessHasCounted) {
   CallMetrics metrics(graph_of(1));
   for (const std::uint64_t calls : {10, 10, 15, 4}) {  // 4: of its next incarnation

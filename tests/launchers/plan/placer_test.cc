@@ -1,6 +1,7 @@
 // The share of each node in its host: GPUs, cores, threads, memory.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <optional>
@@ -28,23 +29,24 @@ class VisibleGpus {
   std::optional<std::string> before_;
 };
 
-TEST_F(MainTest, EachNodeSeesItsOwnGpusOnly) {
-  const VisibleGpus gpus("4,7,GPU-9a,9");
-  Subprocess program(arguments({with_processes(), "--mode=says where it is",
-                                configuration("groups:\n"
-                                              "  worker:\n"
-                                              "    gpus: 2\n")}));
-  EXPECT_EQ(program.wait().code, 0) << program.err();
-  EXPECT_TRUE(has(program.err(), "worker/0 | gpus 4,7, ")) << program.err();
-  EXPECT_TRUE(has(program.err(), "worker/1 | gpus GPU-9a,9, ")) << program.err();
-}
-
 // A host with three GPUs.
 const std::string kThreeGpus =
     "driver 580.95.05 13000\n"
     "gpu GPU-aa 85899345920 0 0 NVIDIA H100\n"
     "gpu GPU-bb 85899345920 0 0 NVIDIA H100\n"
     "gpu GPU-cc 85899345920 0 0 NVIDIA H100\n";
+
+TEST_F(MainTest, EachNodeSeesItsOwnGpusOnly) {
+  const GpuStandIn host(kThreeGpus + "gpu GPU-dd 85899345920 0 0 NVIDIA H100\n");
+  const VisibleGpus gpus("3,0,GPU-b,2");
+  Subprocess program(arguments({with_processes(), "--mode=says where it is",
+                                configuration("groups:\n"
+                                              "  worker:\n"
+                                              "    gpus: 2\n")}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), "worker/0 | gpus GPU-dd,GPU-aa, ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "worker/1 | gpus GPU-bb,GPU-cc, ")) << program.err();
+}
 
 TEST_F(MainTest, GpusAreNamedByUuidAndHiddenFromNodesThatAskForNone) {
   const GpuStandIn host(kThreeGpus);
@@ -76,8 +78,20 @@ TEST_F(MainTest, AGpuThatFailsIsTheCauseAndTheRestartAvoidsIt) {
       << program.err();
 }
 
+TEST_F(MainTest, WithoutADriverThereAreNoGpusWhateverTheVariableNames) {
+  if (access("/dev/nvidiactl", F_OK) == 0) GTEST_SKIP() << "this host has a driver";
+  const VisibleGpus gpus("0,1,2,3");
+  Subprocess program(arguments({with_processes(), configuration("groups:\n  worker:\n    gpus: 2\n")}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(
+      has(program.err(),
+          "the host has 0 gpus, but the program needs 4 (worker: 2 x 2): CUDA_VISIBLE_DEVICES names 0,1,2,3, but "
+          "this host has no NVIDIA driver"))
+      << program.err();
+}
+
 TEST_F(MainTest, MoreGpusThanThereAreAreRefusedWithTheSum) {
-  const VisibleGpus gpus("4,7,9");
+  const GpuStandIn host(kThreeGpus);
   Subprocess program(arguments({with_processes(), configuration("groups:\n  worker:\n    gpus: 2\n")}));
   EXPECT_EQ(program.wait().code, 2);
   EXPECT_TRUE(has(program.err(), "the host has 3 gpus, but the program needs 4 (")) << program.err();

@@ -46,6 +46,7 @@ TEST_F(CurvesTest, EachStepHasItsValues) {
   report(curves, 2, std::numeric_limits<double>::infinity());
   report(curves, 300, std::nan(""));
   EXPECT_EQ(curves.flush(), "");
+  EXPECT_FALSE(curves.lost());
   lp::test::EventCurves all = read();
   EXPECT_EQ(all["images/s"], Points({{1, 100.0F}}));
   EXPECT_EQ(all["accuracy"], Points({{1, 0.25F}}));
@@ -132,8 +133,10 @@ TEST_F(CurvesTest, AFullDiskIsToldOnceAndLeavesWholeRecords) {
   }
   EXPECT_NE(faults.find("the curves of the run cannot be written: "), std::string::npos) << faults;
   EXPECT_NE(faults.find("File too large"), std::string::npos) << faults;
+  EXPECT_TRUE(curves.lost());
   for (int i = 0; i < 20'000; ++i) report(curves, ++step, 1);
   EXPECT_EQ(curves.flush(), "");
+  EXPECT_TRUE(curves.lost());
   const Points points = read()["loss"];
   ASSERT_FALSE(points.empty());
   for (std::size_t i = 0; i < points.size(); ++i) ASSERT_EQ(points[i].first, i + 1);
@@ -152,6 +155,65 @@ TEST_F(CurvesTest, ANodeThatWentBackWhileTheDiskWasFullHasNoStepTwice) {
   ASSERT_GT(points.size(), 9'000U);
   for (std::size_t i = 1; i < points.size(); ++i) ASSERT_GT(points[i].first, points[i - 1].first);
   EXPECT_EQ(points.back(), std::pair(std::uint64_t{10'010}, 2.0F));
+}
+
+TEST_F(CurvesTest, HistogramsAndTextsAreKeptByStepAndReplacedLikeValues) {
+  Curves curves(directory_.path());
+  const auto add = [&](std::uint64_t step, const std::vector<float>& weights, const std::string& text) {
+    curves.add("worker/0", {.step = step,
+                            .values = {{"loss", 1}},
+                            .histograms = {{"weights", histogram_of(weights)}, {"none", ValueHistogram()}},
+                            .texts = {{"sample", text}}});
+  };
+  add(1, {0, 30, 15}, "# one\ntwo");
+  add(2, {1}, "lost");
+  add(3, {1}, "lost");
+  curves.flush();
+  add(2, {2, 2}, std::string("\xff\0", 2) + "end");  // the node was restarted
+  EXPECT_EQ(curves.flush(), "");
+  const lp::test::EventFolder all = lp::test::read_event_folder(directory_.path() / "curves" / "worker" / "0");
+  using Texts = std::vector<std::pair<std::uint64_t, std::string>>;
+  EXPECT_EQ(all.texts.at("sample"), (Texts{{1, "# one\ntwo"}, {2, "\\xff\\x00end"}}));
+  ASSERT_EQ(all.histograms.at("weights").size(), 2U);
+  EXPECT_FALSE(all.histograms.contains("none"));
+  const lp::test::EventHistogram& first = all.histograms.at("weights")[0].second;
+  EXPECT_EQ(first.least, 0);
+  EXPECT_EQ(first.most, 30);
+  EXPECT_EQ(first.count, 3);
+  EXPECT_EQ(first.sum, 45);
+  EXPECT_EQ(first.squares, 1125);
+  ASSERT_EQ(first.bounds.size(), 30U);
+  EXPECT_EQ(first.bounds.front(), 1);
+  EXPECT_EQ(first.bounds.back(), 30);
+  EXPECT_EQ(first.buckets[0], 1);
+  EXPECT_EQ(first.buckets[15], 1);
+  EXPECT_EQ(first.buckets[29], 1);
+  EXPECT_EQ(all.histograms.at("weights")[1].second.sum, 4);
+  EXPECT_EQ(all.numbers.at("loss").size(), 2U);
+}
+
+TEST_F(CurvesTest, LongTextsAreThinnedOutAndTakeNoValuesWithThem) {
+  Curves curves(directory_.path());
+  const std::string text(Progress::kTextBytes, 'x');
+  for (std::uint64_t step = 1; step <= 2000; ++step) {
+    curves.add("worker/0", {.step = step, .values = {{"loss", 1}}, .texts = {{"sample", text}}});
+  }
+  curves.flush();
+  const lp::test::EventFolder all = lp::test::read_event_folder(directory_.path() / "curves" / "worker" / "0");
+  EXPECT_EQ(all.numbers.at("loss").size(), 2000U);
+  EXPECT_GT(all.texts.at("sample").size(), 250U);
+  EXPECT_LT(all.texts.at("sample").size() * text.size(), 3 * Curves::kWholeBytes);
+}
+
+TEST_F(CurvesTest, AValueThatIsReportedAtFewStepsIsThinnedOutByThoseAlone) {
+  Curves curves(directory_.path());
+  constexpr std::uint64_t kSteps = 400'000;
+  for (std::uint64_t step = 1; step <= kSteps; ++step) {
+    report(curves, step, 1);
+    if (step % 100 == 1) curves.add("worker/0", {.step = step, .values = {{"accuracy", 1}}});
+  }
+  curves.flush();
+  EXPECT_GT(read()["accuracy"].back().first, kSteps - 3000);
 }
 
 TEST_F(CurvesTest, ARunWithoutADirectoryHasNone) {

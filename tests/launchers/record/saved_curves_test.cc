@@ -20,6 +20,7 @@
 #include "lp/base/file.h"
 #include "lp/program/progress.h"
 #include "tests/directory.h"
+#include "tests/launchers/record/event_records.h"
 
 namespace lp::launch {
 namespace {
@@ -107,6 +108,24 @@ TEST_F(SavedCurvesTest, AResumedRunContinuesTheCurves) {
   EXPECT_EQ(values, (std::vector<double>{1, 1, 1, 2, 2, 2, 2, 3, 3, 3}));
 }
 
+TEST_F(SavedCurvesTest, AResumedRunHasValuesAndTextsHoweverManyThereWere) {
+  const lp::test::Directory next;
+  {
+    Curves curves(directory_.path());
+    for (std::uint64_t step = 1; step <= 5000; ++step) {
+      curves.add("worker/0", {.step = step, .values = {{"loss", 1}}, .texts = {{"text", std::string(10'000, 'x')}}});
+    }
+    EXPECT_EQ(curves.flush(), "");
+  }
+  continue_curves(directory_.path(), next.path());
+  const lp::test::EventFolder before = lp::test::read_event_folder(folder());
+  const lp::test::EventFolder all = lp::test::read_event_folder(next.path() / "curves/worker/0");
+  EXPECT_GT(before.texts.at("text").size() * 10'000, 2 * Curves::kWholeBytes);
+  EXPECT_LT(all.texts.at("text").size() * 10'000, 2 * Curves::kWholeBytes);
+  EXPECT_GT(all.texts.at("text").size(), before.texts.at("text").size() / 3);
+  EXPECT_EQ(all.numbers.at("loss").size(), 5000U);
+}
+
 TEST_F(SavedCurvesTest, CurvesThatAreResumedOftenStayBounded) {
   std::filesystem::path earlier = directory_.path();
   std::vector<lp::test::Directory> runs(4);
@@ -129,8 +148,13 @@ TEST_F(SavedCurvesTest, CurvesThatAreResumedOftenStayBounded) {
 }
 
 TEST(Hyperparameters, AreTheFieldsOfTheConfiguration) {
-  const auto all = hyperparameters_of("rate: 0.5\nmodel:\n  hidden: 64\n  name: \"7\"\nfast: true\nlist: [1, 2]\n");
-  ASSERT_EQ(all.size(), 4U);
+  const auto all = hyperparameters_of(
+      "rate: 0.5\nmodel:\n  hidden: 64\n  name: \"7\"\nfast: true\nlist: [32, 16]\n"
+      "none: []\ndeep: [[1]]\nlong: \"" +
+      std::string(1000, 'x') + "\"\n");
+  ASSERT_EQ(all.size(), 6U);
+  EXPECT_EQ(std::get<std::string>(all.at("list")), "32,16");
+  EXPECT_EQ(std::get<std::string>(all.at("none")), "");
   EXPECT_EQ(std::get<double>(all.at("rate")), 0.5);
   EXPECT_EQ(std::get<double>(all.at("model.hidden")), 64);
   EXPECT_EQ(std::get<std::string>(all.at("model.name")), "7");

@@ -13,6 +13,7 @@
 
 #include "tests/directory.h"
 #include "tests/launchers/tools_for_test.h"
+#include "tests/lp/gpu/stand_in.h"
 
 namespace lp::test {
 
@@ -41,11 +42,11 @@ class SshHosts {
         << " HashKnownHosts no\n LogLevel ERROR\n ProxyCommand" << sshd;
   }
 
-  // From now on, all hosts refuse new connections; or accept them, and have these GPUs, if any are named.
+  // From now on, all hosts refuse new connections; or accept them, and have these of ten GPUs, if any are named.
   void shut_down() const { std::filesystem::remove(directory() / "sshd_config"); }
   void boot(const std::string& gpus = {}) const {
     std::string variables;  // programs there do not inherit our variables
-    if (!gpus.empty()) variables += " CUDA_VISIBLE_DEVICES=" + gpus;
+    if (!gpus.empty()) variables += " CUDA_VISIBLE_DEVICES=" + gpus + with_ten_gpus();
     if (const char* const options = std::getenv("TSAN_OPTIONS")) {
       variables += std::string(" \"TSAN_OPTIONS=") + options + "\"";
     }
@@ -65,6 +66,15 @@ class SshHosts {
   const std::filesystem::path& directory() const { return directory_.path(); }
 
  private:
+  // The variables with which programs there find a driver, and GPU-0 to GPU-9.
+  std::string with_ten_gpus() const {
+    std::ofstream facts(directory() / "gpus");
+    facts << "driver 580.95.05 13000\n";
+    for (int i = 0; i < 10; ++i) facts << "gpu GPU-" << i << " 85899345920 0 0 NVIDIA H100\n";
+    return " NVML_STAND_IN=" + (directory() / "gpus").string() +
+           " LD_LIBRARY_PATH=" + std::filesystem::path(GpuStandIn::library()).parent_path().string();
+  }
+
   const Directory directory_;
 };
 

@@ -258,7 +258,7 @@ TEST_F(SshTest, AHostThatComesBackGivesWhatItHasThen) {
   EXPECT_TRUE(program.read_until(", and has 2 gpus, "));
   EXPECT_TRUE(program.read_until("waiting", program.err().find("is connected again")));
   const int worker = one_with(processes_on("h2"), "--lp-node=worker/0");
-  EXPECT_TRUE(launch::has_mark(worker, "CUDA_VISIBLE_DEVICES=7"));
+  EXPECT_TRUE(launch::has_mark(worker, "CUDA_VISIBLE_DEVICES=GPU-7"));
   program.kill(SIGINT);
   EXPECT_EQ(program.wait().code, 130) << program.err();
 }

@@ -344,5 +344,17 @@ TEST_F(ElasticCutTest, WhoComesWhileAllGoBackGoesWithThem) {
   EXPECT_EQ(commands(), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\nstart server/2 2 from cut-10\n");
 }
 
+TEST_F(CoordinatorTest, NodesThatGoBackWithAnotherAreNotedAsRestarted) {
+  make(saving_servers());
+  all_ready();
+  exit(0, {.signal = 9});
+  std::string text;
+  for (const RunEvent& event : listener_.events) {
+    if (event.kind == RunEvent::Kind::restarting) text += event.node + ": " + event.text + "\n";
+  }
+  EXPECT_TRUE(text.starts_with("server/0: restart 1 of ")) << text;
+  EXPECT_TRUE(text.ends_with("\nserver/1: together with server/0 from the beginning\n")) << text;
+}
+
 }  // namespace
 }  // namespace lp::launch

@@ -80,6 +80,7 @@ struct FakeListener final : Coordinator::Listener {
     return RestorePoint{step, "cut-" + std::to_string(step), members};
   }
   void on_cut_given_up(std::uint64_t step) override { given_up.push_back(step); }
+  void on_cut_failed(const std::string& text) override { logged.push_back(text); }
   void add_origin(std::size_t, Cause& cause) override { cause.last_lines = {"last words"}; }
   void log(const std::string& line) override { logged.push_back(line); }
   void on_measured(std::size_t, Measurement) override {}

@@ -60,8 +60,20 @@ TEST(Flags, AnEmptyTextEmptiesListsAndOptionals) {
 
 TEST(Flags, ValuesMayBeNegativeOrSpecial) {
   EXPECT_EQ(parse_words({"--model.hidden-size", "-3"}).config.model.hidden_size, -3);
-  EXPECT_TRUE(std::isinf(parse_words({"--rate=inf"}).config.rate));
   EXPECT_EQ(parse_words({"--name=--x"}).config.name, "--x");
+}
+
+TEST(Flags, InfinityIsInARangeThatIsEndless) {
+  constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
+  EXPECT_TRUE(endless(positive).contains(kInfinity));
+  EXPECT_FALSE(endless(positive).contains(-kInfinity));
+  EXPECT_FALSE(endless(positive).contains(0));
+  for (const Range& one : {positive, at_least(1), at_most(1), range(0, 1)}) {
+    EXPECT_FALSE(one.contains(kInfinity));
+    EXPECT_FALSE(one.contains(-kInfinity));
+  }
+  EXPECT_TRUE(Range{}.contains(kInfinity));  // it has no bounds
+  EXPECT_EQ(to_string(endless(positive)), "above 0, or inf");
 }
 
 TEST(Flags, AnUnknownFlagNamesTheNearest) {
@@ -79,6 +91,7 @@ TEST(Flags, AWrongValueSaysWhatIsExpected) {
   EXPECT_EQ(parse_failure({"--workers="}), "--workers: expected an integer from 1 to 1024, got \"\"");
   EXPECT_EQ(parse_failure({"--rate=0"}), "--rate: expected a number above 0, got \"0\"");
   EXPECT_EQ(parse_failure({"--rate=nan"}), "--rate: expected a number above 0, got \"nan\"");
+  EXPECT_EQ(parse_failure({"--rate=inf"}), "--rate: expected a number above 0, got \"inf\"");
   EXPECT_EQ(parse_failure({"--rate=1e999"}), "--rate: expected a number above 0, got \"1e999\"");
   EXPECT_EQ(parse_failure({"--seed=4294967296"}),
             "--seed: expected an integer from 0 to 4294967295, got \"4294967296\"");

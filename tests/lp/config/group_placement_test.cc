@@ -85,7 +85,11 @@ TEST(Placement, MistakesNameTheirPlace) {
             "f.yaml:1:9: groups: expected the name of a group and a map of its settings, got a list");
   EXPECT_EQ(read_failure("groups: {g: {cpus: -1}}"), "f.yaml:1:20: cpus: expected a number at least 0, got \"-1\"");
   EXPECT_EQ(read_failure("groups: {g: {heartbeat: .nan}}"),
-            "f.yaml:1:25: heartbeat: expected a number at least 0, got \".nan\"");
+            "f.yaml:1:25: heartbeat: expected a number at least 0, or inf, got \".nan\"");
+  EXPECT_EQ(read_failure("groups: {g: {gpus: }}"),
+            "f.yaml:1:20: gpus: it has no value: give one, or leave the line out for that of the program");
+  EXPECT_EQ(read_failure("groups: {g: {on_failure: {restart: {budget: 1, backoff: null}}}}"),
+            "f.yaml:1:57: backoff: it has no value: give one, or leave the line out for that of the program");
   EXPECT_EQ(read_failure("groups: {g: {environment: [a]}}"),
             "f.yaml:1:27: environment: expected NAME: value lines, got a list");
   EXPECT_EQ(read_failure("groups: {g: {environment: {a: [b]}}}"),

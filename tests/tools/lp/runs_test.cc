@@ -133,6 +133,23 @@ TEST_F(LpTest, AStopByForceKillsWhatDoesNotEnd) {
   program.wait();
 }
 
+TEST_F(LpTest, AStopOfASuspendedLauncherIsInTimeAndTakesEffectLater) {
+  Subprocess program(waiting());
+  ASSERT_TRUE(program.read_until("waiting"));
+  wait_until_running();
+  kill(program.pid(), SIGSTOP);
+  const Time begin = now();
+  const Ended late = lp("stop last --timeout=1");
+  EXPECT_LT(now() - begin, std::chrono::seconds(8));  // and not the 10 s of other questions
+  kill(program.pid(), SIGCONT);
+  EXPECT_EQ(late.code, 5) << late.output;
+  EXPECT_TRUE(has(late.output,
+                  "the run does not answer within 1 s: its launcher may be suspended or overloaded; it stops "
+                  "as soon as its launcher goes on"))
+      << late.output;
+  EXPECT_EQ(program.wait().code, 3) << program.err();
+}
+
 TEST_F(LpTest, ARunWhoseLauncherWasKilledIsSaidToBeGone) {
   Subprocess program(waiting());
   ASSERT_TRUE(program.read_until("waiting")) << program.err();

@@ -112,6 +112,14 @@ TEST_F(LpTest, TheCurvesOfRunsAreDrawn) {
   ASSERT_EQ(json.items().size(), 4U);
   EXPECT_EQ(json.items()[0].find("points")->items().size(), 10U);
   EXPECT_EQ(from_json<double>(*json.items()[0].find("points")->items()[9].find("value")), 2);
+  const Directory other;
+  const std::filesystem::path copy = other.path() / "c" / all[1].name;
+  std::filesystem::create_directory(other.path() / "c");
+  std::filesystem::copy(all[0].directory, copy, std::filesystem::copy_options::recursive);
+  const Ended same = lp("plot " + all[1].name + "," + copy.string() + " loss");
+  for (const std::string folder : {"runs", "c"}) {
+    EXPECT_TRUE(has(same.output, ">" + folder + "/" + all[1].name + " worker/1</text>")) << same.output;
+  }
   const Ended wrong = lp("plot last los");
   EXPECT_EQ(wrong.code, 3);
   EXPECT_TRUE(has(wrong.output, "no node has reported the value \"los\"; did you mean loss?")) << wrong.output;

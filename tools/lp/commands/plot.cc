@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,12 +27,33 @@ std::vector<RunLocation> runs_in(const std::string& word) {
   for (std::size_t begin = 0; begin <= word.size();) {
     const std::size_t end = std::min(word.find(',', begin), word.size());
     const RunLocation run = find_run(word.substr(begin, end - begin));
-    const bool known =
-        std::any_of(runs.begin(), runs.end(), [&](const RunLocation& one) { return one.directory == run.directory; });
+    const bool known = std::any_of(runs.begin(), runs.end(), [&](const RunLocation& one) {
+      return std::filesystem::equivalent(one.directory, run.directory);
+    });
     if (!known) runs.push_back(run);
     begin = end + 1;
   }
   return runs;
+}
+
+// The last parts of a path.
+std::string tail_of(std::filesystem::path path, std::size_t parts) {
+  std::filesystem::path tail;
+  for (; parts > 0 && path.has_filename(); --parts) {
+    tail = tail.empty() ? path.filename() : path.filename() / tail;
+    path = path.parent_path();
+  }
+  return tail.string();
+}
+
+// Their names, with as many folders in front as make all of them differ.
+std::vector<std::string> names_of(const std::vector<RunLocation>& runs) {
+  constexpr std::size_t kDeepest = 100;
+  for (std::size_t parts = 1;; ++parts) {
+    std::vector<std::string> names;
+    for (const RunLocation& run : runs) names.push_back(tail_of(std::filesystem::absolute(run.directory), parts));
+    if (parts == kDeepest || std::set<std::string>(names.begin(), names.end()).size() == runs.size()) return names;
+  }
 }
 
 // Runs that would leave no line in the charts.
@@ -85,9 +107,11 @@ std::string curves_json(const std::vector<RunCurves>& runs, const std::vector<st
 
 int plot_command(const Arguments& arguments, Screen& screen) {
   std::vector<RunCurves> runs;
-  for (const RunLocation& place : runs_in(arguments.words()[0])) {
-    runs.push_back({place.name, launch::read_curves(place.directory)});
-    for (const std::string& damage : launch::damaged_curves(place.directory)) log_line(damage);
+  const std::vector<RunLocation> places = runs_in(arguments.words()[0]);
+  for (const std::string& name : names_of(places)) {
+    const std::filesystem::path& directory = places[runs.size()].directory;
+    runs.push_back({name, launch::read_curves(directory)});
+    for (const std::string& damage : launch::damaged_curves(directory)) log_line(damage);
   }
   const std::vector<std::string> words(arguments.words().begin() + 1, arguments.words().end());
   const std::vector<std::string> metrics = wanted_metrics(runs, words);

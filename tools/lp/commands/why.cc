@@ -124,10 +124,7 @@ int why_command(const Arguments& arguments, Screen& screen) {
 
 int stack_command(const Arguments& arguments, Screen& screen) {
   const RunView run = view_of(find_run(arguments.words()[0]));
-  const std::string& node = arguments.words()[1];
-  if (const Plan plan = plan_of(run.place); find_nodes(plan, node).size() != 1) {
-    throw Refusal(Exit::usage, node + " is a group: name one of its nodes, as " + node + "/0");
-  }
+  const std::string node = find_node(plan_of(run.place), arguments.words()[1]);
   launch::AdminClient client = connect_to(run);
   JsonWriter request;
   request.begin_object();

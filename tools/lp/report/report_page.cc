@@ -26,6 +26,7 @@ constexpr std::size_t kMostRows = 100;   // rows of other tables
 constexpr std::size_t kMostCharts = 24;
 constexpr std::size_t kMostLines = 16;  // lines of a chart
 constexpr std::size_t kLongestText = 600;
+constexpr double kTogether = 1;  // seconds from the first event of several nodes to the last
 
 std::string percent_text(double share) { return short_number(100 * share) + " %"; }
 
@@ -193,16 +194,25 @@ std::string restarts_section(const RunHistory& history) {
   using Kind = RunEvent::Kind;
   const std::set<Kind> wanted = {Kind::failed, Kind::restarting, Kind::ignored, Kind::left,
                                  Kind::came,   Kind::cut_failed, Kind::stalled, Kind::moved};
+  std::vector<RunEvent> events;  // what happened to several nodes together is one of several nodes
+  for (const RunEvent& event : history.events) {
+    if (!wanted.contains(event.kind)) continue;
+    RunEvent* const last = events.empty() ? nullptr : &events.back();
+    const bool together = last != nullptr && last->kind == event.kind && last->text == event.text &&
+                          event.time - last->time < kTogether && !event.node.empty();
+    if (!together) events.push_back(event);
+    if (together) last->node += ", " + event.node;
+  }
   HtmlTable table({{"after", true}, {"event"}, {"node"}, {"cause"}});
   const double begin = span_of(history).begin;
-  std::size_t all = 0;
-  for (const RunEvent& event : history.events) {
-    if (!wanted.contains(event.kind) || ++all > kMostRows) continue;
-    table.add({time_text(event.time - begin), std::string(enum_name(event.kind)), event.node, text_of(event.text)});
+  for (const RunEvent& event : events) {
+    if (static_cast<std::size_t>(&event - events.data()) >= kMostRows) break;
+    table.add(
+        {time_text(event.time - begin), std::string(enum_name(event.kind)), text_of(event.node), text_of(event.text)});
   }
   std::string out = html_headline("Restarts and their causes");
   if (table.empty()) return out + html_paragraph("No node failed, and none was restarted.");
-  return out + table.html() + more_text(kMostRows, all, "events");
+  return out + table.html() + more_text(kMostRows, events.size(), "events");
 }
 
 std::string curves_section(const RunHistory& history) {

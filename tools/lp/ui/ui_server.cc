@@ -139,6 +139,9 @@ std::optional<HttpResponse> UiServer::handle(Client client, const HttpRequest& r
   if (request.method != "GET" && request.method != "POST") {
     return launch::http_refusal(405, "lp ui answers GET and POST alone");
   }
+  if (options_.read_only && request.method == "POST") {
+    return json_response(403, trouble_line("lp ui was started with --read-only"));
+  }
   if (request.path == "/api/live" || request.path == "/api/logs") {
     stream(client, request);
   } else {
@@ -180,9 +183,8 @@ std::string UiServer::answer_to(const HttpRequest& request) {
   throw Refusal(Exit::unknown, "lp ui has no " + path);
 }
 
-std::string UiServer::change(const HttpRequest& request) const {
+std::string UiServer::change(const HttpRequest& request) {
   if (!is_change(request.path)) throw Refusal(Exit::unknown, "lp ui has no POST " + request.path);
-  if (options_.read_only) throw Refusal(Exit::usage, "lp ui was started with --read-only");
   RunView run = view_of(run_of(request));
   std::string done;
   if (request.path == "/api/stop") {

@@ -45,7 +45,7 @@ class UiServer {
   launch::HttpResponse page() const;
   void answer_later(Client client, const launch::HttpRequest& request);
   std::string answer_to(const launch::HttpRequest& request);
-  std::string change(const launch::HttpRequest& request) const;
+  static std::string change(const launch::HttpRequest& request);
   void stream(Client client, const launch::HttpRequest& request);
 
   const Options options_;

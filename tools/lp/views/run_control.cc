@@ -3,6 +3,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "tools/lp/plan_file.h"
@@ -71,15 +73,18 @@ std::string stop_by_engine(const RunView& run, const Stop& stop) {
   return end;
 }
 
-// Asks the run itself. Returns its answer.
-std::string request_stop(launch::AdminClient& client, const Stop& stop) {
+// Asks the run itself. Returns its answer. A launcher that is suspended finds the request when it goes on.
+std::string request_stop(launch::AdminClient& client, const Stop& stop, Duration patience) {
   StopRequest request;
   request.reason = stop.reason.empty() ? stop.by : stop.reason;
   request.by = stop.by;
   request.force = stop.force;
   try {
-    return done_of(ask(client, to_json(request)));
+    return done_of(ask(client, to_json(request), patience));
   } catch (const Refusal& refusal) {
+    if (refusal.code() == Exit::timed_out) {
+      throw Refusal(Exit::timed_out, std::string(refusal.what()) + "; it stops as soon as its launcher goes on");
+    }
     if (refusal.code() != Exit::not_live) throw;  // it ended before it could answer
   }
   return {};
@@ -104,9 +109,11 @@ std::string stop_run(RunView& run, const Stop& stop) {
     return done;
   }
   if (!client.open()) client = connect_to(run);
-  std::string done = request_stop(client, stop);
-  if (stop.patience <= 0) return done;
-  const Time until = after(from_seconds(stop.patience));
+  const bool waits = stop.patience > 0;
+  const Time until = waits ? after(from_seconds(stop.patience)) : kNever;
+  const Duration patience = waits ? std::min<Duration>(from_seconds(stop.patience), kAnswerTimeout) : kAnswerTimeout;
+  std::string done = request_stop(client, stop, patience);
+  if (!waits) return done;
   while (client.next(until).has_value()) {
   }
   if (client.open()) throw still_runs(run.place.name, stop.patience);
@@ -117,10 +124,9 @@ std::string stop_run(RunView& run, const Stop& stop) {
 }
 
 std::string restart_node(const RunView& run, const std::string& node) {
-  launch::AdminClient client = connect_to(run);
   RestartRequest request;
-  request.node = node;
-  static_cast<void>(find_nodes(plan_of(run.place), node));  // throws if there is no node of this name
+  request.node = find_node(plan_of(run.place), node);
+  launch::AdminClient client = connect_to(run);
   return done_of(ask(client, to_json(request)));
 }
 

@@ -142,6 +142,10 @@ TEST_F(UiServerTest, ViewsAreAnsweredAndMistakesAreSentences) {
   const std::string field = "X-Lp-Token: " + token_ + "\r\nContent-Length: 0\r\n";
   EXPECT_TRUE(contains(send("POST /api/stop?run=training-1", field), "there is nothing to stop; it succeeded: done"));
   EXPECT_EQ(code_of_answer(send("POST /api/restart?run=training-1&node=server", field)), 409);
+  const std::string group = send("POST /api/restart?run=training-1&node=worker", field);
+  EXPECT_EQ(code_of_answer(group), 400);
+  EXPECT_TRUE(contains(group, "worker is a group: name one of its nodes: worker/0, worker/1, worker/2")) << group;
+  EXPECT_EQ(code_of_answer(send("POST /api/restart?run=training-1&node=nobody", field)), 404);
   EXPECT_EQ(code_of_answer(send("POST /api/runs", field)), 404);
   EXPECT_EQ(code_of_answer(send("PUT /api/runs", field)), 405);
   EXPECT_EQ(code_of_answer(send("POST /api/stop?run=training-1&force=perhaps", field)), 400);
@@ -152,7 +156,7 @@ TEST_F(UiServerTest, AReaderOfRunsChangesNothing) {
   begin(true);
   const std::string answer =
       send("POST /api/stop?run=training-1", "X-Lp-Token: " + token_ + "\r\nContent-Length: 0\r\n");
-  EXPECT_EQ(code_of_answer(answer), 400);
+  EXPECT_EQ(code_of_answer(answer), 403);
   EXPECT_TRUE(contains(answer, "--read-only")) << answer;
   EXPECT_TRUE(contains(get("/api/run?run=training-1"), "\"read_only\":true"));
 }
