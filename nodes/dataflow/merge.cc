@@ -6,7 +6,7 @@
 namespace lp::dataflow {
 namespace {
 
-constexpr std::size_t kLeastBlock = std::size_t{1} << 16;
+constexpr std::size_t kLeastBlock = std::size_t{1} << 14;
 constexpr std::size_t kMostBlock = std::size_t{1} << 20;
 constexpr std::size_t kMostInputs = 256;  // each has a descriptor
 

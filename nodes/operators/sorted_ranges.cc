@@ -115,13 +115,12 @@ BlockRange blocks_of(const RangedRun& run, const KeyRange& range) {
   return out;
 }
 
-std::unique_ptr<SegmentSource> open_run(const std::string& path, const Segment& segment) {
-  if (!std::filesystem::exists(path)) {
-    throw Error(ErrorKind::failed, path +
-                                       ", which has records of this pipeline, is gone: let PipelineOptions::scratch " +
-                                       "name a folder that outlives the hosts, and begin the run again");
-  }
+std::unique_ptr<SegmentSource> open_run(const std::string& path, const Segment& segment) try {
   return file_segment(path, segment);
+} catch (const Error&) {
+  if (std::filesystem::exists(path)) throw;
+  throw Error(ErrorKind::failed, path + ", which has records of this pipeline, is gone: let PipelineOptions::scratch " +
+                                     "name a folder that outlives the hosts, and begin the run again");
 }
 
 void add_blocks(const RangedRun& run, const KeyRange& range, std::vector<MergeInput>& out) {

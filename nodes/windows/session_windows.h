@@ -218,7 +218,9 @@ class SessionWindows final : public WindowSums<Sum> {
     const auto more_here = [&] { return bytes < most && here != ends_.end() && here->first <= this->watermark_; };
     if (next_end_ <= this->watermark_) {
       next_end_ = kEndOfTime;
-      end_runs_.each_in({.begin = disk_key(from), .last = true}, this->merge_memory_, [&](const Groups& group) {
+      KeyRange due{.begin = disk_key(from), .last = this->watermark_ == kEndOfTime};
+      if (!due.last) due.end = disk_key({this->watermark_ + 1, std::string()});
+      const std::string behind = end_runs_.each_from(due, this->merge_memory_, [&](const Groups& group) {
         End one = end_in(group.key());
         next_end_ = one.first;
         if (one.first > this->watermark_) return false;
@@ -227,6 +229,7 @@ class SessionWindows final : public WindowSums<Sum> {
         if (bytes < most) give(std::move(one));
         return bytes < most;
       });
+      if (!behind.empty()) next_end_ = std::min(next_end_, end_in(behind).first);
     }
     for (; more_here(); ++here) give(*here);
     return out;

@@ -43,12 +43,21 @@ void SpilledRuns::forget(const std::function<bool(EventTime)>& gone) {
 }
 
 void SpilledRuns::each_in(const KeyRange& range, std::size_t memory, const std::function<bool(Groups&)>& f) {
+  each_from(range, memory, [&](Groups& group) { return (range.last || group.key() < range.end) && f(group); });
+}
+
+std::string SpilledRuns::each_from(const KeyRange& range, std::size_t memory, const std::function<bool(Groups&)>& f) {
+  std::string behind;
+  for (const Run& one : runs_) {
+    const std::size_t next = blocks_of(one.ranged, range).end;
+    if (next == one.ranged.begins.size()) continue;
+    if (const std::string& begin = one.ranged.begins[next]; behind.empty() || begin < behind) behind = begin;
+  }
   Groups groups(merge(range, memory));
   while (groups.next()) {
-    if (groups.key() < range.begin) continue;
-    if (!range.last && groups.key() >= range.end) return;
-    if (!f(groups)) return;
+    if (groups.key() >= range.begin && !f(groups)) break;
   }
+  return behind;
 }
 
 std::size_t SpilledRuns::blocks(const KeyRange& range) const {

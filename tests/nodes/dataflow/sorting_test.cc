@@ -165,6 +165,26 @@ TEST(MergeTest, MoreRunsThanMemoryAllowsAreMergedInSteps) {
   EXPECT_EQ(all_of(merge_within(std::move(inputs), 3 << 16, name)), sorted(expected));
 }
 
+TEST(MergeTest, NoFileIsWrittenWhenMemoryHasABlockOfEachRun) {
+  for (const std::size_t runs : {12U, 40U}) {
+    const test::Directory directory;
+    const auto name = names_in(directory);
+    Texts expected;
+    std::vector<MergeInput> inputs;
+    for (std::size_t i = 0; i < runs; ++i) {
+      Texts pairs;
+      for (std::size_t j = 100; j < 140; ++j) pairs.emplace_back(std::to_string(j * runs + i), std::string(3000, 'v'));
+      expected.insert(expected.end(), pairs.begin(), pairs.end());
+      RunWriter writer(name(), 1);
+      for (const auto& [key, value] : sorted(pairs)) writer.add(0, {key, value});
+      inputs.push_back(input_of(writer.finish(), 0));
+    }
+    std::size_t files = 0;
+    EXPECT_EQ(all_of(merge_within(std::move(inputs), 1 << 18, [&] { return ++files, name(); })), sorted(expected));
+    EXPECT_EQ(files > 0, runs == 40U);
+  }
+}
+
 TEST(MapOutputTest, SpillsWhenItsMemoryIsFullAndLosesNothing) {
   const test::Directory directory;
   const auto name = names_in(directory);
