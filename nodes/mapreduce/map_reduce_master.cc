@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/text.h"
+#include "nodes/mapreduce/task_note.h"
 
 namespace lp {
 
@@ -129,6 +131,15 @@ void MapReduceMaster::begin() {
   });
 }
 
+// A worker that is not restarted may have ended without a word: by _Exit() or SIGKILL, for instance.
+void MapReduceMaster::log_ends() const {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const auto worker = static_cast<std::uint32_t>(workers_.replica(i));
+    const auto last = dataflow::TaskNote::read_of_dead(options_.note_file(context_.run_name(), worker));
+    if (last) log_line("the process of worker/" + std::to_string(worker) + " ended in " + last->text());
+  }
+}
+
 void MapReduceMaster::run(Context& node) {
   try {
     begin();
@@ -138,6 +149,7 @@ void MapReduceMaster::run(Context& node) {
     if (failure_) throw Error(*failure_);
     output_.publish();
   } catch (const Error& error) {
+    if (error.kind() == ErrorKind::stopped) log_ends();
     if (error.kind() != ErrorKind::failed) throw;
     output_.remove();
     return node.fail_program(error.text());

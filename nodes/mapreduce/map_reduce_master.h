@@ -103,6 +103,7 @@ class MapReduceMaster {
   std::uint32_t partitions() const;
   bool complete() const { return plan_.number != 0 && plan_.sampled && maps_.complete() && reduces_.complete(); }
   void watch_workers();
+  void log_ends() const;
   std::optional<Rest> look_after();
   void tell_news();
   void serve_waiting();

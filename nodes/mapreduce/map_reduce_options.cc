@@ -10,6 +10,10 @@ std::uint64_t MapReduceOptions::longest_record() const {
   return std::min(input.longest_record, (memory - kRuntimeMemory) / kRecordShare);
 }
 
+std::filesystem::path MapReduceOptions::note_file(const std::string& run, std::uint32_t worker) const {
+  return run_files() / (run + "-worker-" + std::to_string(worker) + ".note");
+}
+
 std::string MapReduceOptions::part_name(std::uint32_t partition) {
   std::array<char, 32> name{};
   std::snprintf(name.data(), name.size(), "part-%05u", partition);

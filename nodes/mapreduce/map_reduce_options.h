@@ -39,6 +39,8 @@ struct MapReduceOptions {
   std::filesystem::path parts() const { return partial() / "parts"; }
   std::filesystem::path attempt_files() const { return partial() / "attempts"; }
   std::filesystem::path run_files() const { return scratch.empty() ? partial() / "runs" : scratch; }
+  // On which record a worker is: see dataflow::TaskNote. The same for all incarnations of the worker in a run.
+  std::filesystem::path note_file(const std::string& run, std::uint32_t worker) const;
   static std::string part_name(std::uint32_t partition);  // "part-00003"
 };
 

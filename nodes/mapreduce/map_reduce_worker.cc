@@ -106,14 +106,10 @@ WorkReport MapReduceWorker::last_words() const {
   if (!last) return {};
   std::error_code ignored;
   fs::remove(note_file(), ignored);
-  const auto& [place, offset] = last->record;
-  const std::string where = last->kind == TaskKind::reduce
-                                ? "reduce, on the key " + quote(place)
-                                : "map, on the record at byte " + std::to_string(offset) + " of " + place;
   return {.plan = last->plan,
           .kind = last->kind,
           .task = last->task,
-          .failure = "the process of " + context_.name() + " ended in " + where,
+          .failure = "the process of " + context_.name() + " ended in " + last->text(),
           .bad = last->record,
           .died = true};
 }
@@ -178,9 +174,8 @@ dataflow::TaskContext MapReduceWorker::task_context() {
           .open = [this](const ReduceInput& input) { return open(input); }};
 }
 
-// The file is the same for all incarnations of the worker in this run.
 fs::path MapReduceWorker::note_file() const {
-  return options_.run_files() / (context_.run_name() + "-worker-" + std::to_string(context_.index()) + ".note");
+  return options_.note_file(context_.run_name(), static_cast<std::uint32_t>(context_.index()));
 }
 
 // Returns the reason when it cannot be made.

@@ -1,6 +1,7 @@
 #include "nodes/mapreduce/task_note.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,13 +12,16 @@
 #include <new>
 #include <string>
 
-#include "lp/base/descriptor.h"
+#include "lp/base/text.h"
 
 namespace lp::dataflow {
 
 TaskNote::TaskNote() : mapped_(nullptr), page_(&own_) {}
 
-TaskNote::TaskNote(const std::filesystem::path& file) : mapped_(map(file)), page_(mapped_ ? mapped_ : &own_) {}
+TaskNote::TaskNote(const std::filesystem::path& file)
+    : file_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)),
+      mapped_(map(file_)),
+      page_(mapped_ ? mapped_ : &own_) {}
 
 TaskNote::~TaskNote() {
   // Without end() the thread would keep a note that is gone.
@@ -25,10 +29,10 @@ TaskNote::~TaskNote() {
   if (mapped_ != nullptr) ::munmap(mapped_, sizeof(Page));
 }
 
-TaskNote::Page* TaskNote::map(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+TaskNote::Page* TaskNote::map(const Descriptor& file) {
   // A hole would be filled by a later store, which a full disk turns into a signal.
   if (!file || ::posix_fallocate(file.number(), 0, sizeof(Page)) != 0) return nullptr;
+  ::flock(file.number(), LOCK_EX | LOCK_NB);  // until this process ends
   void* const memory = ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
   return memory == MAP_FAILED ? nullptr : new (memory) Page();
 }
@@ -90,6 +94,17 @@ std::optional<TaskNote::LastPlace> TaskNote::read(const std::filesystem::path& p
                    .kind = kind,
                    .task = page->task,
                    .record = {.place = std::string(page->place, page->size), .offset = offset}};
+}
+
+std::optional<TaskNote::LastPlace> TaskNote::read_of_dead(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file || ::flock(file.number(), LOCK_SH | LOCK_NB) != 0) return std::nullopt;
+  return read(path);
+}
+
+std::string TaskNote::LastPlace::text() const {
+  if (kind == TaskKind::reduce) return "reduce, on the key " + quote(record.place);
+  return "map, on the record at byte " + std::to_string(record.offset) + " of " + record.place;
 }
 
 }  // namespace lp::dataflow

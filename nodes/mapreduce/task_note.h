@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
+#include "lp/base/descriptor.h"
 #include "lp/program/crash_note.h"
 #include "nodes/mapreduce/work_messages.h"
 
@@ -28,6 +30,7 @@ class TaskNote final : public CrashNote {
     TaskKind kind = TaskKind::none;
     std::uint32_t task = 0;
     BadRecord record{};
+    std::string text() const;  // "map, on the record at byte 8 of a.csv"
   };
 
   // Notes nothing that outlives the process.
@@ -50,6 +53,8 @@ class TaskNote final : public CrashNote {
   // The place at which the process has ended that wrote the file; nothing when it was in no function of the job, or
   // there is no file.
   static std::optional<LastPlace> read(const std::filesystem::path& file);
+  // The same; nothing while the process lives, or where the file system has no locks.
+  static std::optional<LastPlace> read_of_dead(const std::filesystem::path& file);
 
  private:
   void be_nowhere();
@@ -64,9 +69,10 @@ class TaskNote final : public CrashNote {
     std::uint64_t size = 0;  // length of the place
     char place[kLongestPlace] = {};
   };
-  static Page* map(const std::filesystem::path& file);
+  static Page* map(const Descriptor& file);
 
-  Page* const mapped_;  // null: no file
+  const Descriptor file_{};  // locked
+  Page* const mapped_;       // null: no file
   Page own_{};
   Page* const page_;
 };

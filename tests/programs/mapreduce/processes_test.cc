@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <string>
 
 #include "launchers/run.h"
+#include "lp/base/file.h"
 #include "programs/mapreduce/map_reduce.h"
 #include "tests/launchers/tools_for_test.h"
 #include "tests/programs/mapreduce/jobs_for_test.h"
@@ -20,11 +22,13 @@ struct JobEnd {
   Duration time{};
 };
 
-JobEnd run_job(const MapReduceFiles& files, const std::string& mode, std::uint64_t skip_records, int restarts = 3) {
+JobEnd run_job(const MapReduceFiles& files, const std::string& mode, std::uint64_t skip_records, int restarts = 3,
+               const std::filesystem::path& directory = {}) {
   const JobConfig config{
       .folder = files.path().string(), .mode = mode, .skip_records = skip_records, .restarts = restarts};
   JobEnd end;
   LaunchOptions options = processes(config, "job");
+  options.directory = directory;
   options.report = [&end](lp::Run& run) {
     end.result = run.client(Handle<MapReduceMaster>("master")).call<&MapReduceMaster::result>();
   };
@@ -67,6 +71,18 @@ TEST(MapReduceProcessesTest, WithoutRestartsTheReportOfAnEndNamesTheRecord) {
   EXPECT_NE(text.find("in map, on the record at byte 8 of " + path), std::string::npos) << text;
   text = run_job(files, "reduce aborts", 0, 0).run.cause.text();
   EXPECT_NE(text.find("in reduce, on the key bad"), std::string::npos) << text;
+}
+
+// The process cannot write anything then; the master's log has it.
+TEST(MapReduceProcessesTest, WithoutRestartsTheMasterNamesTheRecordOfAnEndWithoutAWord) {
+  MapReduceFiles files;
+  const std::string path = files.write("lines", "one two\nbad\nthree\n");
+  EXPECT_FALSE(run_job(files, "exits", 0, 0, files.path() / "run").run.success);
+  std::string log;
+  for (const auto& one : std::filesystem::recursive_directory_iterator(files.path() / "run")) {
+    if (one.path().extension() == ".log") log += read_text(one.path(), 1 << 20);
+  }
+  EXPECT_NE(log.find(" ended in map, on the record at byte 8 of " + path), std::string::npos) << log;
 }
 
 TEST(MapReduceProcessesTest, AKeyOnWhichProcessesEndIsSkippedOrNamed) {
