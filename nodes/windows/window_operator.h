@@ -102,7 +102,11 @@ class WindowOperator final : public Operator,
     if constexpr (std::is_same_v<K, std::string_view>) results_.flush();
   }
 
-  EventTime time() const { return static_cast<EventTime>(f_.time_of(*record_)); }
+  EventTime time() const {
+    const auto at = static_cast<EventTime>(f_.time_of(*record_));
+    check_event_time(at);
+    return at;
+  }
   bool add() {
     const K key = f_.key_of(*record_);
     const KeyBytes<K> bytes(key);

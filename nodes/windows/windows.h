@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -17,6 +18,15 @@ struct Window {
   EventTime end = 0;
   auto operator<=>(const Window&) const = default;
 };
+
+// Throws Error(failed) for a time that is so far away that the windows around it have no begin or end.
+inline void check_event_time(EventTime time) {
+  constexpr EventTime kMost = kEndOfTime - (EventTime{1} << 46);  // the longest window has less than 2^44 milliseconds
+  if (time >= -kMost && time <= kMost) return;
+  throw Error(ErrorKind::failed, "an event has the time " + std::to_string(time) +
+                                     ", in milliseconds: windows are for " + "times from " + std::to_string(-kMost) +
+                                     " to " + std::to_string(kMost));
+}
 
 class Windows {
  public:

@@ -153,6 +153,35 @@ TEST(BadRecordsTest, KeysTimesAndGeneratorsMayFailToo) {
   EXPECT_EQ(files.lines(), (Lines{"0", "5", "6", "7", "8", "9"}));
 }
 
+TEST(BadRecordsTest, ATimeAtTheEndOfTimesIsABadRecordOfEachWindow) {
+  const std::vector<Windows> kinds = {Windows::tumbling(std::chrono::seconds(10)),
+                                      Windows::sliding(std::chrono::seconds(10), std::chrono::seconds(5)),
+                                      Windows::session(std::chrono::seconds(1))};
+  for (const Windows& windows : kinds) {
+    for (const std::uint64_t skipped : {0U, 1U}) {
+      const PipelineFiles files;
+      Pipeline pipeline;
+      const auto time_of = [](std::uint64_t number) { return number == 3 ? kNoTime : static_cast<EventTime>(number); };
+      const auto counts = pipeline.generate([](std::uint64_t number) { return number; }, {.count = 6})
+                              .event_time(time_of)
+                              .key_by([](std::uint64_t) { return 1; })
+                              .window(windows, time_of)
+                              .count();
+      counts.write(files.output(), [](const Windowed<int, std::uint64_t>& one, Output& out) {
+        if (one.window.begin >= 0) out.line(one.value);
+      });
+      const BadEnd end = run(pipeline, {.replicas = 1, .skip_records = skipped});
+      if (skipped == 0) {
+        EXPECT_TRUE(contains(end.failure, "an event has the time -9223372036854775808")) << end.failure;
+      } else {
+        EXPECT_EQ(end.failure, "");
+        EXPECT_EQ(end.result.skipped, 1U);
+        EXPECT_EQ(files.lines(), (Lines{"5"}));
+      }
+    }
+  }
+}
+
 TEST(BadRecordsTest, AKeyThatIsSortedByMayFail) {
   const PipelineFiles files;
   Pipeline pipeline;
