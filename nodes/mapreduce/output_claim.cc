@@ -67,7 +67,13 @@ void remove_directory(const fs::path& directory) {
   std::error_code error;
   fs::remove_all(removed, error);  // an earlier process may have been killed here
   fs::rename(directory, removed, error);
-  fs::remove_all(error ? directory : removed, error);  // a full disk may have no room for the name
+  if (!error) {
+    fs::remove_all(removed, error);
+    return;
+  }
+  // A full disk may have no room for the name. Then late workers may make files while others are removed.
+  constexpr int kRemovals = 100;
+  for (int i = 0; i < kRemovals && fs::exists(directory, error); ++i) fs::remove_all(directory, error);
 }
 
 OutputClaim OutputClaim::take(const fs::path& directory, const std::string& run, Content content) try {
