@@ -78,16 +78,22 @@ TEST_F(MainTest, AGpuThatFailsIsTheCauseAndTheRestartAvoidsIt) {
       << program.err();
 }
 
-TEST_F(MainTest, WithoutADriverThereAreNoGpusWhateverTheVariableNames) {
-  if (access("/dev/nvidiactl", F_OK) == 0) GTEST_SKIP() << "this host has a driver";
+TEST_F(MainTest, GpusThatOnlyTheVariableNamesAreNone) {
   const VisibleGpus gpus("0,1,2,3");
-  Subprocess program(arguments({with_processes(), configuration("groups:\n  worker:\n    gpus: 2\n")}));
-  EXPECT_EQ(program.wait().code, 2);
-  EXPECT_TRUE(
-      has(program.err(),
-          "the host has 0 gpus, but the program needs 4 (worker: 2 x 2): CUDA_VISIBLE_DEVICES names 0,1,2,3, but "
-          "this host has no NVIDIA driver"))
-      << program.err();
+  const auto refusal = [this] {
+    Subprocess program(arguments({with_processes(), configuration("groups:\n  worker:\n    gpus: 2\n")}));
+    EXPECT_EQ(program.wait().code, 2);
+    return program.err();
+  };
+  const std::string sum =
+      "the host has 0 gpus, but the program needs 4 (worker: 2 x 2): CUDA_VISIBLE_DEVICES names 0,1,2,3, but ";
+  if (access("/dev/nvidiactl", F_OK) != 0) {  // on a host with a driver, the rest is what can be tested
+    const std::string text = refusal();
+    EXPECT_TRUE(has(text, sum + "this host has no NVIDIA driver")) << text;
+  }
+  const GpuStandIn host("driver 580.95.05 13000\n");
+  const std::string text = refusal();
+  EXPECT_TRUE(has(text, sum + "no GPU of this host has such a number or UUID")) << text;
 }
 
 TEST_F(MainTest, MoreGpusThanThereAreAreRefusedWithTheSum) {
