@@ -77,8 +77,7 @@ std::byte* SharedHeap::allocate(std::size_t size) noexcept {
   const auto [whole, begin] = *fit;
   remove_range(free_.find(begin));
   if (whole > size) add_range(begin + size, whole - size);
-  warm_ -= std::min({warm_, size, top_ - std::min(top_, begin)});
-  top_ = std::max(top_, begin + size);
+  warm_.remove({.begin = begin, .end = begin + size});
   used_ += size;
   return memory_.data() + begin;
 }
@@ -89,8 +88,8 @@ void SharedHeap::free(std::byte* memory, std::size_t size) noexcept {
   std::unique_lock lock(mutex_);
   used_ -= size;
   const std::size_t most = sparing_ > 0 ? kKeptSparing : std::max(kMostKept, used_);
-  const std::size_t kept = std::min(size, most - std::min(most, warm_));
-  warm_ += kept;
+  const std::size_t kept = std::min(size, most - std::min(most, warm_.count()));
+  warm_.add({.begin = begin, .end = begin + kept});
   if (kept < size) {  // which takes long
     lock.unlock();
     memory_.forget(begin + kept, size - kept);
@@ -110,20 +109,18 @@ void SharedHeap::free(std::byte* memory, std::size_t size) noexcept {
     }
   }
   add_range(begin, size);
-  if (warm_ > 2 * most) {  // much less is in use than before
-    memory_.forget(begin, std::min(size, top_ - begin));
-    warm_ -= std::min(warm_, size);
-  }
+  while (warm_.count() > 2 * most) forget_last();  // much less is in use than before
 }
 
 void SharedHeap::begin_sparing() noexcept {
   ++sparing_;
   const std::lock_guard lock(mutex_);
-  if (warm_ <= kKeptSparing) return;
-  for (const auto& [begin, size] : free_) {
-    if (begin < top_) memory_.forget(begin, std::min(size, top_ - begin));
-  }
-  warm_ = 0;
+  while (warm_.count() > kKeptSparing) forget_last();
+}
+
+void SharedHeap::forget_last() noexcept {
+  const Ranges::Range range = warm_.take_last();
+  memory_.forget(range.begin, range.end - range.begin);
 }
 
 std::size_t SharedHeap::used() const {

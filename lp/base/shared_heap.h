@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lp/base/array.h"
+#include "lp/base/ranges.h"
 #include "lp/base/shared_memory.h"
 
 namespace lp {
@@ -81,14 +82,14 @@ class SharedHeap {
 
   mutable std::mutex mutex_;
   SharedMemory memory_;
-  std::size_t top_ = 0;  // the bytes beyond were never used
   std::size_t used_ = 0;
-  std::size_t warm_ = 0;                                   // bytes below top_ that are free and may still have pages
+  Ranges warm_;                                            // bytes that are free and may still have pages
   std::map<std::size_t, std::size_t> free_;                // free ranges: beginning and size
   std::set<std::pair<std::size_t, std::size_t>> by_size_;  // the same ranges: size and beginning
   void add_range(std::size_t begin, std::size_t size);
   void remove_range(std::map<std::size_t, std::size_t>::iterator range);
   void begin_sparing() noexcept;
+  void forget_last() noexcept;  // of those that may still have pages
 
   std::atomic<int> sparing_ = 0;  // those that live
 

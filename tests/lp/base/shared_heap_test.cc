@@ -183,6 +183,21 @@ TEST_F(SharedHeapTest, WhoGetsAheadOfOthersGivesBackWhatItHasKept) {
   EXPECT_TRUE(std::all_of(used.bytes().begin(), used.bytes().end(), [](std::byte one) { return one == std::byte(); }));
 }
 
+// The next buffer has the place of `first`, whose pages are gone, and not that of `second`, which has its pages.
+TEST_F(SharedHeapTest, WhoGetsAheadOfOthersKnowsWhichFreeMemoryHasPages) {
+  { const SharedHeap::Sparing gives_back_what_earlier_tests_kept; }
+  Buffer first = Buffer::zeroed(32 * kMiB);
+  Buffer second = Buffer::zeroed(32 * kMiB);
+  {
+    const SharedHeap::Sparing sparing;
+    first = {};
+  }
+  second = {};
+  const Buffer next = Buffer::zeroed(32 * kMiB);
+  const SharedHeap::Sparing sparing;
+  EXPECT_LE(resident(), heap().used() + 24 * kMiB);
+}
+
 TEST_F(SharedHeapTest, ThreadsGiveBackWhatOthersTook) {
   const std::size_t before = heap().used();
   {
