@@ -29,19 +29,22 @@ class StreamCall final : public Call, public StreamSink<T> {
 
   bool put(T item, std::coroutine_handle<> handler) override {
     deliver(std::move(item));
-    const std::lock_guard lock(mutex_);
-    if (room_ > 1 && !ready()) {
-      --room_;
-      return true;
+    {
+      const std::lock_guard lock(mutex_);
+      const bool stopping = node().stopping();
+      if (room_ > 1 && !ready() && !stopping) {
+        --room_;
+        return true;
+      }
+      room_ = 0;
+      if (!ready() || stopping) {
+        paused_ = handler;
+        pauses_.store(true, std::memory_order_relaxed);
+        return false;
+      }
     }
-    room_ = 0;
-    if (ready()) {
-      // The reader is gone: the handler ends in its own turn, not inside its own yield.
-      go_on(handler);
-    } else {
-      paused_ = handler;
-      pauses_.store(true, std::memory_order_relaxed);
-    }
+    // The reader is gone: the handler ends in its own turn, not inside its own yield.
+    go_on(handler);
     return false;
   }
   bool paused() const noexcept override { return pauses_.load(std::memory_order_relaxed); }
@@ -58,15 +61,20 @@ class StreamCall final : public Call, public StreamSink<T> {
   }
 
   void grant(std::uint64_t items) noexcept override {
+    ServiceInstance& service = node();
     std::coroutine_handle<> handler;
     {
       const std::lock_guard lock(mutex_);
       room_ += items;
       handler = std::exchange(paused_, nullptr);
       pauses_.store(false, std::memory_order_relaxed);
+      if (handler) service.began();  // a node that stops waits until the handler's frame is destroyed
     }
-    if (handler) go_on(handler);
+    if (!handler) return;
+    go_on(handler);
+    service.ended();
   }
+  void caller_ended() noexcept override { cancel(Error(ErrorKind::stopped, "its reader has ended")); }
 
  protected:
   void* slot_address() noexcept override { return &result_; }

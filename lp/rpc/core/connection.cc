@@ -293,6 +293,7 @@ void Connection::close() {
     asks_ = 0;
   }
   for (Call* call : held) call->refuse(Error(ErrorKind::stopped, "its caller has ended"));
+  for (const Ref<StateBase>& call : served) call->caller_ended();
   for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed));
 }
 

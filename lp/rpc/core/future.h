@@ -147,6 +147,9 @@ class StateBase : public Recycled {
   void expire() noexcept { cancel(late()); }
   // Notes that the consumer takes this many more items. Streams only.
   virtual void grant(std::uint64_t) noexcept {}
+  // Notes that the process of the caller is gone. A stream ends, since nobody reads it any more. Other calls go on:
+  // their caller may ask for the result again.
+  virtual void caller_ended() noexcept {}
 
   // Runs `continuation` when the state is ready, at once if it is.
   void on_ready(std::unique_ptr<Continuation> continuation);

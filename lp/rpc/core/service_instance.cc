@@ -254,8 +254,18 @@ Error ServiceInstance::stopped_error() const {
   return Error(ErrorKind::stopped, reason_.empty() ? "the node was asked to stop" : reason_, {.node = name()});
 }
 
+void ServiceInstance::end_paused() {
+  std::vector<Ref<Call>> open;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Call* call = open_; call != nullptr; call = call->next_open_) open.push_back(Ref<Call>::share(call));
+  }
+  for (const Ref<Call>& call : open) call->grant(0);  // its handler cannot go on, and ends
+}
+
 bool ServiceInstance::wait_idle(Time time) {
   if (!turn_.wait_idle(time)) return false;
+  end_paused();
   Event idle;
   std::unique_lock lock(mutex_);
   idle_waiter_ = &idle;

@@ -112,7 +112,7 @@ class ServiceInstance {
   void stop(const std::string& reason);
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
   Error stopped_error() const;
-  // Waits until no handler runs.
+  // Waits until no handler runs, after stop(). Handlers of streams end that wait for their readers.
   bool wait_idle(Time until);
 
   // Count handlers beside the turn: calls at a gate and batches.
@@ -123,6 +123,7 @@ class ServiceInstance {
   Error failure(const Method& method, const CallScope& scope, std::exception_ptr exception) const;
 
  private:
+  void end_paused();
   // Returns true when the call is to run; then it counts as begun. Returns false when it waits at the gate, or is
   // refused.
   bool enter(ConcurrencyLimit& gate, Call* call);
