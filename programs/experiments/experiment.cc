@@ -47,6 +47,9 @@ std::uint64_t updates_of(const Experiment& experiment, std::size_t segments) {
   return (experiment.steps + steps - 1) / steps;
 }
 
+// A small network is updated some thousand times a second: its actors must not act by old parameters for long.
+constexpr Duration kPolicyPeriod = 10_ms;
+
 // The servers that actors ask; a group of none if they ask nobody.
 GroupHandle<PolicyService> add_policy_servers(Program& program, const Experiment& experiment,
                                               const Handle<ParameterSource>& learner) {
@@ -57,7 +60,7 @@ GroupHandle<PolicyService> add_policy_servers(Program& program, const Experiment
       .patience = 60_s};
   return program.group<PolicyServer>(
       {.name = "policy_server", .replicas = servers, .on_failure = policy_of(experiment)}, learner,
-      exploring(experiment.agent.policy, experiment.environment), options);
+      exploring(experiment.agent.policy, experiment.environment), options, kPolicyPeriod);
 }
 
 // The nodes that act and learn; returns the learner.
