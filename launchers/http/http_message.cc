@@ -106,6 +106,8 @@ bool is_own_host(std::string_view host, std::span<const std::string> names) {
          std::any_of(names.begin(), names.end(), [&](const auto& one) { return in_small_letters(one) == name; });
 }
 
+constexpr std::string_view kShortestLastChunk = "0\r\n\r\n";
+
 }  // namespace
 
 struct HttpRequestReader::Parser {
@@ -124,7 +126,10 @@ HttpRequestReader::HttpRequestReader(HttpRequestReader&& other) noexcept = defau
 HttpRequestReader& HttpRequestReader::operator=(HttpRequestReader&& other) noexcept = default;
 
 std::size_t HttpRequestReader::read(std::string_view bytes) {
-  if (refusal_.has_value() || parser_->request.is_done()) return 0;
+  const auto& request = parser_->request;
+  if (refusal_.has_value() || request.is_done()) return 0;
+  // Beast demands the whole of the shortest last chunk, once it has seen the beginning of a last chunk.
+  if (request.is_header_done() && request.chunked() && bytes.size() < kShortestLastChunk.size()) return 0;
   boost::system::error_code error;
   const std::size_t used = parser_->request.put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
   if (error && error != http::error::need_more) refusal_ = refusal_of_bytes(error);

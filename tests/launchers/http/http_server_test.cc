@@ -127,14 +127,22 @@ TEST_F(HttpTest, ARequestIsAnsweredAndTheConnectionEnds) {
 }
 
 TEST_F(HttpTest, ABodyComesInAnyPieces) {
-  const auto asking = browser();
-  for (const char c : std::string("POST /stop HTTP/1.1\r\nHost: [::1]:5\r\nContent-Length: 4\r\n\r\nword")) {
-    asking->send(std::string(1, c));
-    loop_.wait(after(kTestTime));
-    loop_.dispatch();
-  }
-  until([&] { return asking->ended; });
-  EXPECT_TRUE(asking->text.ends_with("\r\n\r\nPOST /stop word"));
+  const auto answer_to_pieces = [this](const std::string& request) {
+    const auto asking = browser();
+    for (const char c : request) {
+      asking->send(std::string(1, c));
+      loop_.wait(after(kTestTime));
+      loop_.dispatch();
+    }
+    until([&] { return asking->ended; });
+    return asking->text.substr(asking->text.rfind('\n') + 1);
+  };
+  const std::string head = "POST /stop HTTP/1.1\r\nHost: [::1]:5\r\n";
+  EXPECT_EQ(answer_to_pieces(head + "Content-Length: 4\r\n\r\nword"), "POST /stop word");
+  const std::string chunked = head + "Transfer-Encoding: chunked\r\n\r\n";
+  EXPECT_EQ(answer_to_pieces(chunked + "2\r\nwo\r\n2\r\nrd\r\n0\r\n\r\n"), "POST /stop word");
+  EXPECT_EQ(answer_to_pieces(chunked + "0\r\n\r\n"), "POST /stop ");
+  EXPECT_EQ(answer_to_pieces(chunked + "0\r\nA: b\r\n\r\n"), "POST /stop ");
   EXPECT_TRUE(
       ask("POST / HTTP/1.1\r\nHost: 10.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n")
           .ends_with("\r\n\r\nPOST / abc"));
