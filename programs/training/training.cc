@@ -55,6 +55,9 @@ void check(const ServerTraining& training, const Scheme& scheme) {
                 "a tree sums gradients of all parameters, but the workers of this scheme push only some rows: leave "
                 "out the levels, or the rows");
   }
+  if (training.replicated && training.servers == 1) {
+    throw Error(ErrorKind::failed, "the other servers hold the replicas of a server: give at least two servers");
+  }
   if (!scheme.levels.empty() && training.replicated) {
     throw Error(ErrorKind::failed, "a tree cannot use the replicas of failed servers: give restarts instead");
   }

@@ -29,8 +29,8 @@ using namespace lp::literals;
 namespace {
 
 constexpr auto kHandling = std::chrono::milliseconds(10);
-constexpr auto kAlone = std::chrono::seconds(2);
-constexpr double kMostMemory = 2e9;  // bytes
+constexpr lp::Duration kLongestBefore = std::chrono::seconds(2);  // for each of the two measurements before the flood
+constexpr double kMostMemory = 2e9;                               // bytes
 using Bytes = lp::Array<std::byte>;
 
 struct Config {
@@ -179,14 +179,15 @@ Figures measure(const Case& which, const Config& config) {
                                      .curve = which.curve});
   Figures out{.path = which.name, .calls = config.one_way ? "send" : "async"};
   if (!run.wait_ready(std::chrono::minutes(5))) return out;
+  const lp::Duration before = std::min(kLongestBefore, lp::Duration(std::chrono::seconds(config.seconds)) / 4);
   const auto quick = run.client(kQuick);
-  out.quiet_seconds = median_ping(quick, lp::after(std::chrono::seconds(1)), [] {});
+  out.quiet_seconds = median_ping(quick, lp::after(before), [] {});
   const auto slow = run.client(kSlow);
-  const lp::Time end = lp::after(kAlone);
+  const lp::Time end = lp::after(before);
   const auto size = static_cast<std::size_t>(config.mebibytes) << 20;
   while (!lp::passed(end)) slow.call<&Slow::take>(Bytes(size));
   const auto alone = static_cast<double>(slow.call<&Slow::handled>());
-  out.alone = alone / lp::to_seconds(kAlone + (lp::now() - end));
+  out.alone = alone / lp::to_seconds(before + (lp::now() - end));
   quick.call<&Quick::start>();
   const lp::Time begin = lp::now();
   lp::Time measured = begin;

@@ -11,6 +11,7 @@ import launch
 
 NAMES = []
 LAUNCHES = ["threads", "processes"]
+SHORT = {"inference": ["--seconds=0.1"]}  # flags of an example that measures for a given time
 
 
 class Contract(unittest.TestCase):
@@ -22,7 +23,7 @@ class Contract(unittest.TestCase):
     def test_the_last_line_is_one_json_object(self):
         for name in self.each():
             for how in LAUNCHES:
-                process = launch.run(name, f"--launch={how}", "--seed=3", "--json")
+                process = launch.run(name, f"--launch={how}", "--seed=3", "--json", *SHORT.get(name, []))
                 self.assertEqual(0, process.returncode, process.stderr)
                 lines = process.stdout.splitlines()
                 self.assertEqual(1, len(lines), "everything else is printed on standard error")
@@ -31,7 +32,7 @@ class Contract(unittest.TestCase):
 
     def test_it_prints_something_for_people(self):
         for name in self.each():
-            process = launch.run(name)
+            process = launch.run(name, *SHORT.get(name, []))
             self.assertEqual(0, process.returncode, process.stderr)
             self.assertGreater(len(process.stdout), 0)
 
@@ -59,7 +60,7 @@ class Contract(unittest.TestCase):
             file.write("launch:\n  launch: processes\n")
             file.flush()
             for name in self.each():
-                self.assertEqual("processes", launch.result(name, f"--config={file.name}")["launch"])
+                self.assertEqual("processes", launch.result(name, f"--config={file.name}", *SHORT.get(name, []))["launch"])
 
     def test_a_mistake_ends_it_at_once(self):
         for name in self.each():

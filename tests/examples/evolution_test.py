@@ -9,8 +9,8 @@ import xml.etree.ElementTree
 
 import launch
 
-POINTS = 6400 if "LP_SANITIZED" in os.environ else 25_600
-LONG = [f"--evaluations={POINTS}", "--seed=3", "--restarts=40"]  # 400 generations: long enough to be disturbed
+POINTS = 6400 if "LP_SANITIZED" in os.environ else 12_800
+LONG = [f"--evaluations={POINTS}", "--seed=3", "--restarts=40"]  # 200 generations: long enough to be disturbed
 
 
 def searched(*flags):

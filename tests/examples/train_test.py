@@ -21,6 +21,8 @@ SCHEMES = {
     "topology": ["--rate=0.2"], "federated": ["--steps=71", "--batch=16", "--epochs=2"],
     "gossip": ["--rate=0.3", "--probability=0.2"],
 }
+SAME_BITS = {"synchronous", "in_graph", "feeding", "partitioned", "sliced", "one_bit", "ring", "local_sgd", "bmuf", "tree_aggregate",
+             "pipeline", "federated"}  # in every run
 STEPS = 400 if "LP_SANITIZED" in os.environ else 1600  # it has learned by the first; a sanitizer looks for other errors
 WITHIN = {"one_bit": 0.02, "hogwild": 0.02, "gossip": 0.02}  # points of accuracy below serial training; others: 0.01
 DATA = pathlib.Path(__file__).parents[3] / "shared" / "data"  # beside the project, if it exists
@@ -48,8 +50,8 @@ class Train(unittest.TestCase):
             with self.subTest(scheme):
                 steps = [] if any(flag.startswith("--steps") for flag in flags) else [f"--steps={STEPS}"]
                 accuracies = [launch.result("train", f"--scheme={scheme}", "--launch=processes", *steps, *flags)["accuracy"]
-                              for _ in range(2)]
-                self.assertGreaterEqual(sum(accuracies) / 2, expected - WITHIN.get(scheme, 0.01))
+                              for _ in range(1 if scheme in SAME_BITS else 2)]
+                self.assertGreaterEqual(sum(accuracies) / len(accuracies), expected - WITHIN.get(scheme, 0.01))
 
     def test_the_result_says_what_the_scheme_did(self):
         backup = launch.result("train", "--scheme=backup", "--workers=3", "--steps=200", "--servers=1")
