@@ -4,8 +4,7 @@
 //   build/examples/kappa --port=7000 --log=log --launch=processes        takes lines over TCP, and keeps them in `log`
 //   build/examples/kappa --pipeline.replay=log                           the same table, of the log
 //   build/examples/kappa --port=7000 --log=new --batch=log               a table of both: a batch layer and a speed
-//   layer
-//                                                                        that are served as one (Lambda)
+//                                                                        layer that are served as one (Lambda)
 // The result shows the size of the table and a hash of its rows.
 
 #include <charconv>

@@ -1,8 +1,7 @@
 // Finds the sessions of users in a log of clicks, while it grows: a session ends when its user does nothing for a
 // while. A line is a time in milliseconds, and a user.
 //
-//   build/examples/sessions --pipeline.input=clicks --pipeline.follow --pipeline.into=found --gap=1800
-//   --launch=processes
+//   build/examples/sessions --pipeline.input=clicks --pipeline.follow --pipeline.into=found --launch=processes
 //
 // A line of the result has the user, the begin of the session, its length in milliseconds, and its clicks.
 

@@ -1,8 +1,8 @@
 // Counts words in windows of time, while they come. A line is a time in milliseconds, and words. Another line ends the
 // program, unless --pipeline.skip-records allows so many of them; the result has their number.
 //
-//   build/examples/stream_wordcount --pipeline.input=log --pipeline.follow --pipeline.into=counts --seconds=10
-//   --launch=processes build/examples/stream_wordcount --pipeline.replay=log --pipeline.into=again
+//   build/examples/stream_wordcount --pipeline.input=log --pipeline.follow --pipeline.into=counts --launch=processes
+//   build/examples/stream_wordcount --pipeline.replay=log --pipeline.into=again
 //
 // The files in the directory `log` may grow, and more may come. Counts appear in the directory `counts` when the time
 // of the lines has passed their window, with the next checkpoint. Words that come too late are in counts/late.

@@ -17,6 +17,7 @@
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/base/scheduler.h"
+#include "lp/program/scratch.h"
 
 namespace lp::launch {
 namespace {
@@ -121,6 +122,21 @@ void register_run(const std::string& run, const std::filesystem::path& directory
     if (entry.is_symlink(ignored) && !entry.exists(ignored)) std::filesystem::remove(entry.path(), ignored);
   }
   std::filesystem::create_directory_symlink(std::filesystem::absolute(directory), link, ignored);
+}
+
+void remove_abandoned_scratch() {
+  std::error_code ignored;
+  std::filesystem::path runs;
+  try {
+    runs = default_run_directory("run").parent_path();
+  } catch (const Error&) {
+    return;
+  }
+  for (const auto& run : std::filesystem::directory_iterator(runs, ignored)) {
+    if (!has_scratch(run.path()) || std::filesystem::exists(run.path() / "job.sh", ignored)) continue;
+    const Descriptor file(open((run.path() / "lock").c_str(), O_RDWR | O_CLOEXEC));
+    if (file && flock(file.number(), LOCK_EX | LOCK_NB) == 0) remove_scratch(run.path(), ScratchLife::run);
+  }
 }
 
 void forget_run(const std::filesystem::path& directory) {

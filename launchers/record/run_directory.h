@@ -26,6 +26,10 @@ void register_run(const std::string& run, const std::filesystem::path& directory
 // continues there; the call then waits until `until` for an earlier start to release it.
 Descriptor make_run_directory(const std::filesystem::path& directory, bool own = false, Time until = {});
 
+// Removes what the nodes of runs in the default place, whose launchers were killed, have left in scratch directories.
+// Jobs may begin again, so theirs stay.
+void remove_abandoned_scratch();
+
 // Removes the files that describe a run that never began. The directory stays, because it may belong to another run.
 void forget_run(const std::filesystem::path& directory);
 

@@ -19,6 +19,7 @@
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/text.h"
+#include "lp/program/scratch.h"
 
 namespace lp::launch {
 namespace {
@@ -116,6 +117,7 @@ void RunState::take_directory() {
   const OwnJob* job = launch_.engine().own_job();
   if (job == nullptr || !job->continues(directory)) {
     taken_ = make_run_directory(directory);
+    remove_abandoned_scratch();
     return;
   }
   job->claim(directory);
@@ -194,6 +196,7 @@ void RunState::end() {
   nodes_->finish();
   metrics_.reset();
   result_ = coordinator_->result();
+  remove_files_of_nodes();
   add_source_lines(result_.cause.backtrace, "/proc/" + std::to_string(getpid()) + "/exe");
   write_status(true);
   record_end();
@@ -207,6 +210,14 @@ void RunState::end() {
     last_status_ = current_status();
     ended_ = true;
   });
+}
+
+// A job that has not succeeded may begin again, and goes on with them.
+void RunState::remove_files_of_nodes() const {
+  const std::filesystem::path& directory = launch_.options.directory;
+  if (directory.empty()) return;
+  if (result_.success || launch_.engine().own_job() == nullptr) remove_scratch(directory, ScratchLife::run);
+  if (result_.success) remove_scratch(directory, ScratchLife::cuts);
 }
 
 void RunState::save_curves() {

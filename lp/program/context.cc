@@ -8,6 +8,7 @@
 
 #include "lp/base/hash.h"
 #include "lp/program/runtime_state.h"
+#include "lp/program/scratch.h"
 #include "lp/rpc/span.h"
 
 namespace lp {
@@ -77,6 +78,17 @@ int Context::index() const { return state_.spec.index; }
 int Context::replicas() const { return state_.runtime.program.group_of(state_.core.id()).size; }
 std::uint32_t Context::incarnation() const { return state_.core.incarnation(); }
 const std::string& Context::run_name() const { return state_.runtime.options.run.name; }
+std::filesystem::path Context::scratch(const std::filesystem::path& parent, ScratchLife life) const {
+  Runtime::State& runtime = state_.runtime;
+  const RunSettings& run = runtime.options.run;
+  std::filesystem::path made = make_scratch(run.directory, run.name, parent, life);
+  if (run.directory.empty()) {
+    const std::lock_guard lock(runtime.mutex);
+    runtime.scratch.insert(made);
+  }
+  return made;
+}
+
 std::uint64_t Context::program_seed() const { return state_.runtime.options.run.seed; }
 std::uint64_t Context::seed() const { return hash_combine(state_.runtime.options.run.seed, fnv1a(name())); }
 Random Context::random(std::uint64_t step) const { return Random(state_.runtime.options.run.seed, name(), step); }

@@ -4,6 +4,7 @@
 // node's threads may use it.
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -13,6 +14,7 @@
 #include "lp/base/random.h"
 #include "lp/base/scheduler.h"
 #include "lp/program/progress.h"
+#include "lp/program/scratch_life.h"
 
 namespace lp {
 class Edge;
@@ -85,6 +87,11 @@ class Context {
   // so that the program never goes back behind it, and false when it never will be. Without a run directory, true at
   // once.
   bool wait_for_cut(std::uint64_t step);
+
+  // Makes a directory of this run below `parent`, for large files that have no place in memory, and returns it. The
+  // launcher removes it at the end of its life. The next launch on this host and `lp rm` remove what a killed launcher
+  // has left. Error::failed when it cannot be made.
+  std::filesystem::path scratch(const std::filesystem::path& parent, ScratchLife life = ScratchLife::run) const;
 
   // For lp's own code: the edge to another node, which must serve these methods, and the membership of a group of this
   // size (null if the size is 0). Both throw Error::failed if the program has no such node or group.

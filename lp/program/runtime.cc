@@ -273,6 +273,8 @@ Runtime::~Runtime() {
       all_ended = false;
     }
   }
+  std::error_code ignored;
+  for (const std::filesystem::path& one : state_->scratch) std::filesystem::remove_all(one, ignored);
   for (const auto& incarnation : state_->incarnations) all_ended = all_ended && !incarnation->abandoned.load();
   if (all_ended) return;
   // Threads still use the state: it is kept.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ struct Runtime::State {
   std::vector<std::unique_ptr<Edge>> outside;  // by node
   std::deque<rpc::Membership> members;         // by group
   CutEnds cuts;
+  std::set<std::filesystem::path> scratch;  // directories that go with this process, in a run that has none
 
   rpc::Membership* membership(const std::string& group, int size);  // null if the size is 0
   void update_members(std::span<const PeerState> news);

@@ -133,9 +133,10 @@ void MapReduceMaster::begin() {
 
 // A worker that is not restarted may have ended without a word: by _Exit() or SIGKILL, for instance.
 void MapReduceMaster::log_ends() const {
+  const MapReduceOptions options = options_.in_run(context_);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const auto worker = static_cast<std::uint32_t>(workers_.replica(i));
-    const auto last = dataflow::TaskNote::read_of_dead(options_.note_file(context_.run_name(), worker));
+    const auto last = dataflow::TaskNote::read_of_dead(options.note_file(context_.run_name(), worker));
     if (last) log_line("the process of worker/" + std::to_string(worker) + " ended in " + last->text());
   }
 }

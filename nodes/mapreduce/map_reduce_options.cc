@@ -6,6 +6,12 @@
 
 namespace lp {
 
+MapReduceOptions MapReduceOptions::in_run(const Context& node) const {
+  MapReduceOptions out = *this;
+  if (!scratch.empty()) out.scratch = node.scratch(scratch);
+  return out;
+}
+
 std::uint64_t MapReduceOptions::longest_record() const {
   return std::min(input.longest_record, (memory - kRuntimeMemory) / kRecordShare);
 }

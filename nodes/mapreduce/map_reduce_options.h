@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "lp/program/context.h"
 #include "nodes/dataflow/input_files.h"
 #include "nodes/dataflow/partitioner.h"
 
@@ -32,6 +33,9 @@ struct MapReduceOptions {
 
   // A record gets this part of a worker's memory without kRuntimeMemory, at most; pairs get the rest.
   static constexpr std::uint64_t kRecordShare = 4;
+
+  // The same with the directory of this run in `scratch`, which it makes.
+  MapReduceOptions in_run(const Context& node) const;
 
   std::uint64_t longest_record() const;  // bytes: InputOptions::longest_record, if the memory allows it
   std::uint64_t pair_memory() const { return memory - kRuntimeMemory - longest_record(); }

@@ -79,12 +79,12 @@ class Attempt {
 }  // namespace
 
 MapReduceWorker::MapReduceWorker(Context& node, Client<MapReduceMaster> master, Clients<MapReduceWorker> workers,
-                                 dataflow::JobTasks tasks, MapReduceOptions options)
+                                 dataflow::JobTasks tasks, const MapReduceOptions& options)
     : context_(node),
       master_(std::move(master)),
       workers_(std::move(workers)),
       tasks_(std::move(tasks)),
-      options_(std::move(options)),
+      options_(options.in_run(node)),
       own_(name_of(node)) {}
 
 void MapReduceWorker::run(Context& node) {
@@ -203,6 +203,7 @@ void MapReduceWorker::remove_scratch() const noexcept {
   std::error_code error;
   for (std::uint64_t i = 1; i <= files_; ++i) fs::remove(options_.scratch / run_name(i), error);
   fs::remove(note_file(), error);
+  fs::remove(options_.scratch, error);  // by the last worker of the host
 }
 
 std::optional<Client<MapReduceWorker>> MapReduceWorker::other(std::uint32_t worker) const {

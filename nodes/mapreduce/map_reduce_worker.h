@@ -29,7 +29,7 @@ namespace lp {
 class MapReduceWorker final : public MapReduceMember {
  public:
   MapReduceWorker(Context& node, Client<MapReduceMaster> master, Clients<MapReduceWorker> workers,
-                  dataflow::JobTasks tasks, MapReduceOptions options);
+                  dataflow::JobTasks tasks, const MapReduceOptions& options);
 
   void run(Context& node);
 

@@ -25,7 +25,7 @@ TaskNote::TaskNote(const std::filesystem::path& file)
 
 TaskNote::~TaskNote() {
   // Without end() the thread would keep a note that is gone.
-  if (CrashNote::of_this_thread() == this) CrashNote::of_this_thread() = nullptr;
+  if (of_this_thread() == this) set_of_this_thread(nullptr);
   if (mapped_ != nullptr) ::munmap(mapped_, sizeof(Page));
 }
 
@@ -42,19 +42,12 @@ void TaskNote::begin(const WorkOrder& order) {
   page_->plan = order.plan;
   page_->task = order.task;
   page_->kind = static_cast<std::uint32_t>(order.kind);
-  CrashNote::of_this_thread() = this;
-  // exit() in a function of the job destroys the objects of its thread, and no handler of a signal runs.
-  struct AtExit {
-    ~AtExit() {
-      if (const CrashNote* const note = CrashNote::of_this_thread(); note != nullptr) note->write_line(STDERR_FILENO);
-    }
-  };
-  [[maybe_unused]] static thread_local AtExit at_exit;
+  set_of_this_thread(this);
 }
 
 void TaskNote::end() {
   be_nowhere();
-  CrashNote::of_this_thread() = nullptr;
+  set_of_this_thread(nullptr);
 }
 
 void TaskNote::be_nowhere() { page_->offset.store(kNowhere, std::memory_order_release); }

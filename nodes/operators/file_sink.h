@@ -64,9 +64,10 @@ class PartFiles {
 template <class T, class F>
 class FileSink final : public Operator, public Consumer<T> {
  public:
-  FileSink(const StageSite& site, std::filesystem::path into, F f)
-      : bad_(site.bad), parts_(site, std::move(into)), f_(std::move(f)) {}
+  FileSink(StageSite& site, std::filesystem::path into, F f)
+      : bad_(site.bad), counts_(site.counts), parts_(site, std::move(into)), f_(std::move(f)) {}
   void take(std::span<const T> records) override {
+    counts_.results += records.size();
     FileWriter& file = parts_.file();
     Output out(file);
     for (const T& one : records) {
@@ -90,6 +91,7 @@ class FileSink final : public Operator, public Consumer<T> {
 
  private:
   const BadRecords& bad_;
+  StageCounts& counts_;
   PartFiles parts_;
   F f_;
 };

@@ -69,6 +69,14 @@ std::string FileSource::place() const {
   return "the record at byte " + std::to_string(offset) + " of " + reader_->split().path;
 }
 
+FilePlace FileSource::file_place() const noexcept {
+  if (!reader_ || batch_.empty()) return {};
+  const std::uint64_t last = reader_->offset();
+  return {.path = reader_->split().path,
+          .first = last - static_cast<std::uint64_t>(batch_.back().data() - batch_.front().data()),
+          .last = last};
+}
+
 void FileSource::save(OperatorState& out) const {
   const auto put = [&](const InputSplit& split) {
     RecordWriter bytes;

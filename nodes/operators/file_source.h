@@ -26,6 +26,8 @@ class FileSource final : public Operator, public StageSource, public Producer<st
   void load(const StatePiece& piece) override;
   void again() override;
   std::string place() const override;
+  FilePlace file_place() const noexcept override;
+  bool repeats() const override { return true; }
 
  private:
   void split();

@@ -249,6 +249,14 @@ std::string FollowSource::place() const {
   return "the line at byte " + std::to_string(block_offset_ + into) + " of " + last_;
 }
 
+FilePlace FollowSource::file_place() const noexcept {
+  if (batch_.empty()) return {};
+  const auto offset_of = [this](std::string_view line) {
+    return block_offset_ + static_cast<std::uint64_t>(line.data() - block_.data());
+  };
+  return {.path = last_, .first = offset_of(batch_.front()), .last = offset_of(batch_.back())};
+}
+
 void FollowSource::save(OperatorState& out) const {
   for (const auto& one : files_) {
     RecordWriter bytes;

@@ -52,6 +52,7 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   void load(const StatePiece& piece) override;
   void again() override;
   std::string place() const override;
+  FilePlace file_place() const noexcept override;
 
  private:
   // Identifies a file, whatever its name, on all hosts.

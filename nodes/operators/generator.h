@@ -58,6 +58,7 @@ class Generator final : public Operator, public StageSource, public Producer<T> 
       out_.flush();
     }
   }
+  bool repeats() const override { return true; }
   std::string place() const override { return "the record of the number " + std::to_string(number_); }
 
   void save(OperatorState& out) const override {

@@ -15,15 +15,19 @@
 #include "lp/rpc/client.h"
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/stream/operator.h"
+#include "nodes/stream/stage_plan.h"
 
 namespace lp::dataflow {
 
 template <class T, class S, auto M>
 class ServiceSink final : public Operator, public Consumer<T> {
  public:
-  explicit ServiceSink(Client<S> service) : service_(std::move(service)) {}
+  ServiceSink(StageSite& site, Client<S> service) : counts_(site.counts), service_(std::move(service)) {}
 
-  void take(std::span<const T> records) override { records_.insert(records_.end(), records.begin(), records.end()); }
+  void take(std::span<const T> records) override {
+    counts_.results += records.size();
+    records_.insert(records_.end(), records.begin(), records.end());
+  }
   void mark(const Mark&) override {}
   void cut(std::uint64_t number) override {
     if (!records_.empty()) waiting_.emplace(number, std::exchange(records_, {}));
@@ -51,6 +55,7 @@ class ServiceSink final : public Operator, public Consumer<T> {
   }
 
  private:
+  StageCounts& counts_;
   const Client<S> service_;
   std::vector<T> records_{};                           // since the last cut
   std::map<std::uint64_t, std::vector<T>> waiting_{};  // for the end of their cuts

@@ -20,15 +20,11 @@ StatePiece piece_of(const RangedRun& run, std::uint32_t replica) {
   return {.group = replica, .bytes = bytes.take(0)};
 }
 
-RangedRun run_in(const StatePiece& piece) {
-  RecordBytes in(piece.bytes);
-  return read_record<RangedRun>(in);
-}
-
 }  // namespace
 
-RangedWriter::RangedWriter(StageSite& site)
-    : most_(std::max(kLeastBlock, static_cast<std::size_t>(site.options.memory) / kBlocks)), run_(site.new_file(), 1) {}
+RangedWriter::RangedWriter(StageSite& site, ScratchLife life)
+    : most_(std::max(kLeastBlock, static_cast<std::size_t>(site.options.memory) / kBlocks)),
+      run_(site.new_file(life), 1) {}
 
 void RangedWriter::add(const Pair& pair) {
   if (empty() || bytes_ >= most_) {
@@ -55,14 +51,14 @@ void SortedRanges::add(const Pair& pair) {
 
 // A pair that is larger than the memory is a run of its own.
 void SortedRanges::add_large(const Pair& pair) {
-  RangedWriter alone(site_);
+  RangedWriter alone(site_, ScratchLife::run);
   alone.add(pair);
   runs_.push_back(alone.finish());
 }
 
 void SortedRanges::spill() {
   if (!buffer_ || buffer_->empty()) return;
-  RangedWriter run(site_);
+  RangedWriter run(site_, ScratchLife::run);
   for (const SortEntry& one : buffer_->sorted()) run.add(buffer_->pair_at(one));
   runs_.push_back(run.finish());
   buffer_->clear();
@@ -72,7 +68,10 @@ void SortedRanges::save(OperatorState& out) const {
   for (const RangedRun& one : runs_) out.push_back(piece_of(one, kAnyReplica));
 }
 
-void SortedRanges::load(const StatePiece& piece) { runs_.push_back(run_in(piece)); }
+void SortedRanges::load(const StatePiece& piece) {
+  RecordBytes in(piece.bytes);
+  runs_.push_back(run_in(in));
+}
 
 std::vector<RangedRun> SortedRanges::take() {
   spill();
@@ -84,7 +83,10 @@ void GivenRanges::save(OperatorState& out) const {
   for (const auto& one : runs_) out.push_back(piece_of(one.second, kEveryReplica));
 }
 
-void GivenRanges::load(const StatePiece& piece) { add(run_in(piece)); }
+void GivenRanges::load(const StatePiece& piece) {
+  RecordBytes in(piece.bytes);
+  add(run_in(in));
+}
 
 std::vector<RangedRun> GivenRanges::take() {
   std::vector<RangedRun> out;
@@ -119,8 +121,13 @@ std::unique_ptr<SegmentSource> open_run(const std::string& path, const Segment& 
   return file_segment(path, segment);
 } catch (const Error&) {
   if (std::filesystem::exists(path)) throw;
-  throw Error(ErrorKind::failed, path + ", which has records of this pipeline, is gone: let PipelineOptions::scratch " +
-                                     "name a folder that outlives the hosts, and begin the run again");
+  throw MissingFile(path);
+}
+
+RangedRun run_in(RecordBytes& in) {
+  auto run = read_record<RangedRun>(in);
+  need_file(run.run.path);
+  return run;
 }
 
 void add_blocks(const RangedRun& run, const KeyRange& range, std::vector<MergeInput>& out) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "nodes/dataflow/merge.h"
+#include "nodes/dataflow/record_codec.h"
 #include "nodes/dataflow/run_file.h"
 #include "nodes/dataflow/sort_buffer.h"
 #include "nodes/stream/stage_plan.h"
@@ -28,7 +29,7 @@ struct RangedRun {
 // Writes such a run: its pairs come in the order of their keys.
 class RangedWriter {
  public:
-  explicit RangedWriter(StageSite& site);
+  RangedWriter(StageSite& site, ScratchLife life);
   void add(const Pair& pair);
   bool empty() const { return out_.begins.empty(); }
   RangedRun finish();
@@ -100,6 +101,9 @@ BlockRange blocks_of(const RangedRun& run, const KeyRange& range);
 
 // A segment of a run. Error::failed, with what to do, when the run is gone.
 std::unique_ptr<SegmentSource> open_run(const std::string& path, const Segment& segment);
+
+// Reads a run that a checkpoint names. MissingFile when it is gone.
+RangedRun run_in(RecordBytes& in);
 
 // Adds these blocks as a sorted segment, if there are any.
 void add_blocks(const RangedRun& run, const KeyRange& range, std::vector<MergeInput>& out);

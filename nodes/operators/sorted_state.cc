@@ -32,6 +32,7 @@ void SortedState::save(OperatorState& out) const {
 void SortedState::load(const StatePiece& piece) {
   RecordBytes in(piece.bytes);
   auto run = read_record<SortedRun>(in);
+  need_file(run.path);
   const auto same = [&](const SortedRun& one) { return one.path == run.path; };  // from another replica
   if (std::none_of(runs_.begin(), runs_.end(), same)) runs_.push_back(std::move(run));
 }

@@ -12,10 +12,11 @@
 
 namespace lp {
 
-// What a replica of a stage has left out since the begin of the pipeline.
+// What a replica of a stage has counted since the begin of the pipeline.
 struct StageCounts {
   std::uint64_t skipped = 0;        // bad records
   std::uint64_t future_events = 0;  // see Flow::event_time
+  std::uint64_t results = 0;        // records that its sinks have taken
 };
 
 namespace dataflow {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -156,6 +157,13 @@ class Collector {
   bool handing_on_ = false;
 };
 
+// Records of a file; valid until the next ones are read.
+struct FilePlace {
+  std::string_view path{};  // empty: they are of no file
+  std::uint64_t first = 0;  // the byte at which the first one begins
+  std::uint64_t last = 0;   // the same of the last one
+};
+
 // The first operator of a stage, as far as it can tell which record a later operator fails on.
 class StageHead {
  public:
@@ -164,6 +172,8 @@ class StageHead {
   virtual void again() {}
   // The record that was handed on last, alone: "the record at byte 8 of a.csv". Empty: unknown.
   virtual std::string place() const { return {}; }
+  // In a file, the records that were handed on last, together.
+  virtual FilePlace file_place() const noexcept { return {}; }
 };
 
 // The first operator of a stage that takes records from other stages.
@@ -186,6 +196,8 @@ class StageSource : public StageHead {
   // How long after Step::idle the next step is, unless StageSite::wake() is called before.
   virtual Duration idle_time() const { return std::chrono::milliseconds(100); }
   virtual void mark(const Mark& mark) = 0;
+  // Whether it ends, and another one that begins at the beginning reads the same records.
+  virtual bool repeats() const { return false; }
 };
 
 }  // namespace lp::dataflow

@@ -1,11 +1,11 @@
 #include "nodes/stream/pipeline_master.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 
 namespace lp {
@@ -52,8 +52,6 @@ void PipelineMaster::run(Context& node) {
     commit(cut_, true);
     break;
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(dataflow::scratch_of(options_, context_), ignored);
 }
 
 // Ends the program when a replica does not see the scratch folder of another one, which may be on another host.
@@ -126,6 +124,27 @@ bool PipelineMaster::skipped(const std::string& node, std::uint64_t records) {
 bool PipelineMaster::all_ended() const {
   const std::lock_guard lock(mutex_);
   return ended_.size() == nodes_;
+}
+
+Future<bool> PipelineMaster::restored(std::string node, std::string lost, std::string obstacle) {
+  const std::lock_guard lock(mutex_);
+  Restored& all = restored_;
+  if (all.lost.empty()) all.lost = std::move(lost);
+  if (all.obstacle.empty()) all.obstacle = std::move(obstacle);
+  Future<bool> again = (all.nodes[std::move(node)] = {}).future();
+  if (all.nodes.size() < nodes_) return again;
+  const bool fails = !all.lost.empty() && !all.obstacle.empty();
+  const std::string text = all.lost + "; lp cannot make it again by itself, because " + all.obstacle;
+  if (fails) context_.fail_program(text);
+  if (!fails && !all.lost.empty()) log_line("all stages begin from the beginning: " + all.lost);
+  for (auto& [name, promise] : all.nodes) {
+    if (fails) {
+      promise.set_exception(std::make_exception_ptr(Error(ErrorKind::stopped, text)));
+    } else {
+      promise.set_value(!all.lost.empty());
+    }
+  }
+  return again;
 }
 
 PipelineResult PipelineMaster::result() const {

@@ -14,6 +14,7 @@
 #include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
 #include "lp/rpc/clients.h"
+#include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
 #include "nodes/stream/pipeline_options.h"
 #include "nodes/stream/signal.h"
@@ -50,9 +51,13 @@ class PipelineMaster {
   void ended(const std::string& node, const StageCounts& counts);
   // It has left out so many records. Returns false when these are more than the pipeline may leave out.
   bool skipped(const std::string& node, std::uint64_t records);
+  // A replica goes on from a checkpoint. `lost`: why it cannot; `obstacle`: why it cannot begin from the beginning.
+  // Both may be empty. When all replicas have said so, the future has whether all begin from the beginning.
+  Future<bool> restored(std::string node, std::string lost, std::string obstacle);
   PipelineResult result() const;
 
   using Remote = Methods<idempotent<immediate<&PipelineMaster::ended>>, idempotent<immediate<&PipelineMaster::skipped>>,
+                         deadline<idempotent<immediate<&PipelineMaster::restored>>, StageNode::kLongestWait>,
                          &PipelineMaster::result>;
 
   void save(Checkpoint& out) const;
@@ -77,6 +82,11 @@ class PipelineMaster {
   mutable std::mutex mutex_{};
   std::set<std::string> ended_{};                // nodes
   std::map<std::string, StageCounts> counts_{};  // by node
+  struct Restored {
+    std::map<std::string, Promise<bool>> nodes{};
+    std::string lost{};
+    std::string obstacle{};
+  } restored_{};
   std::uint64_t cut_ = 0;
   std::uint64_t complete_ = 0;
   std::vector<dataflow::EdgeCounts> edges_{};

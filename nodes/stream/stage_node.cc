@@ -1,9 +1,14 @@
 #include "nodes/stream/stage_node.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "lp/base/error.h"
@@ -89,9 +94,13 @@ void StageNode::run(Context& node) {
                     [this](const std::string& reason) { skipped(reason); },
                     static_cast<std::size_t>(options_.memory / 4));
   }
+  struct Noted {
+    explicit Noted(const CrashNote& note) { set_of_this_thread(&note); }
+    ~Noted() { set_of_this_thread(nullptr); }
+  } noted(*this);
   try {
     make_operators();
-    restore();
+    begin();
     while (!node.stopping()) work();
   } catch (const Error& error) {
     // The receiver of this node's records has died, and this node goes back to a cut with it.
@@ -290,51 +299,56 @@ void StageNode::save(Checkpoint& out) const {
 
 void StageNode::load(const Checkpoint& in) { restored_ = in; }
 
-void StageNode::restore() {
-  if (restored_) {
-    cut_ = restored_->get<std::uint64_t>("cut");
-    watermark_ = restored_->get<EventTime>("watermark");
-    ended_ = restored_->get<bool>("ended");
-    site_.counts = restored_->get<StageCounts>("counts");
-    channels_.set_ends(restored_->get<std::vector<std::uint8_t>>("ends"));
-    add_sent(*restored_);
-    for (std::size_t i = 0; i < operators_.size(); ++i) {
-      if (!restored_->has(entry(i))) continue;
-      for (const StatePiece& piece : restored_->get<OperatorState>(entry(i))) operators_[i]->load(piece);
-    }
-    restored_.reset();
-  } else if (!options_.from.empty()) {
-    rescale();
-  } else {
+// Goes on from a checkpoint, or begins.
+void StageNode::begin() {
+  if (!restored_ && options_.from.empty()) {
     for (const auto& each : operators_) each->start();
+  } else {
+    const Before before = restored_ ? restore(*restored_) : rescale();
+    restored_.reset();
+    if (master_.call<&PipelineMaster::restored>(context_.name(), before.lost, obstacle(before))) {
+      begin_again(before.cut);
+    } else {
+      go_on(before);
+    }
   }
   // The master may know what an incarnation has left out behind the cut; that does not count.
   if (options_.skip_records > 0) master_.call<&PipelineMaster::skipped>(context_.name(), site_.counts.skipped);
   if (ended_) master_.call<&PipelineMaster::ended>(context_.name(), site_.counts);
 }
 
-void StageNode::add_sent(const Checkpoint& in) {
-  const auto before = in.get<std::vector<EdgeCounts>>("sent");
-  for (std::size_t i = 0; i < std::min(before.size(), site_.outputs.size()); ++i) site_.outputs[i]->add(before[i]);
+StageNode::Before StageNode::restore(const Checkpoint& in) {
+  Before out{.cut = in.get<std::uint64_t>("cut"),
+             .watermark = in.get<EventTime>("watermark"),
+             .ended = in.get<bool>("ended"),
+             .counts = in.get<StageCounts>("counts"),
+             .ends = in.get<std::vector<std::uint8_t>>("ends"),
+             .sent = {in.get<std::vector<EdgeCounts>>("sent")}};
+  for (std::size_t i = 0; i < operators_.size(); ++i) {
+    if (!in.has(entry(i))) continue;
+    for (const StatePiece& piece : in.get<OperatorState>(entry(i))) load(i, piece, out);
+  }
+  return out;
 }
 
 // Takes this replica's part of the state of all replicas in the last checkpoint of another run.
-void StageNode::rescale() {
+StageNode::Before StageNode::rescale() {
   const std::optional<Cut> cut = latest_cut(options_.from);
   if (!cut) throw Error(ErrorKind::failed, options_.from.string() + " has no complete checkpoint to go on from");
-  cut_ = cut->step;
+  Before out{.cut = cut->step};
   std::uint32_t next = 0;  // the replica that takes the next piece that any may take
   for (std::size_t replica = 0;; ++replica) {
     const std::string node = plan_.name + "/" + std::to_string(replica);
     const auto same = [&](const CutMember& one) { return one.node == node; };
     if (std::none_of(cut->members.begin(), cut->members.end(), same)) break;
     const Checkpoint in = read_cut_file(cut->directory, node);
-    watermark_ = std::max(watermark_, in.get<EventTime>("watermark"));
+    out.watermark = std::max(out.watermark, in.get<EventTime>("watermark"));
     if (replica % plan_.replicas == site_.replica) {
       const auto before = in.get<StageCounts>("counts");
-      site_.counts.skipped += before.skipped;
-      site_.counts.future_events += before.future_events;
-      add_sent(in);
+      out.counts.skipped += before.skipped;
+      out.counts.future_events += before.future_events;
+      out.counts.results += before.results;
+      out.sent.push_back(in.get<std::vector<EdgeCounts>>("sent"));
     }
     for (std::size_t i = 0; i < operators_.size(); ++i) {
       if (!in.has(entry(i))) continue;
@@ -342,10 +356,70 @@ void StageNode::rescale() {
         const bool mine = piece.group == dataflow::kAnyReplica
                               ? next++ % plan_.replicas == site_.replica
                               : piece.group == dataflow::kEveryReplica || site_.owns(piece.group);
-        if (mine) operators_[i]->load(piece);
+        if (mine) load(i, piece, out);
       }
     }
   }
+  return out;
+}
+
+void StageNode::load(std::size_t op, const StatePiece& piece, Before& out) {
+  try {
+    operators_[op]->load(piece);
+  } catch (const dataflow::MissingFile& error) {
+    out.lost = error.text();
+  }
+}
+
+// Why the pipeline cannot make again what is lost; empty: it can, as far as this replica is concerned.
+std::string StageNode::obstacle(const Before& before) const {
+  if (before.counts.results > 0) return "the stage " + site_.stage + " has made results";
+  if (source_ != nullptr && !source_->repeats()) return "the source " + site_.stage + " may not read the same again";
+  return {};
+}
+
+void StageNode::go_on(const Before& before) {
+  cut_ = before.cut;
+  watermark_ = before.watermark;
+  ended_ = before.ended;
+  site_.counts = before.counts;
+  if (!before.ends.empty()) channels_.set_ends(before.ends);
+  for (const std::vector<EdgeCounts>& sent : before.sent) {
+    for (std::size_t i = 0; i < std::min(sent.size(), site_.outputs.size()); ++i) site_.outputs[i]->add(sent[i]);
+  }
+}
+
+// Forgets the state, which is not complete. Later cuts have the next numbers.
+void StageNode::begin_again(std::uint64_t cut) {
+  operators_.clear();
+  make_operators();
+  cut_ = cut;
+  for (const auto& each : operators_) each->start();
+}
+
+// Which records of which file a function of the user has, when it ends the process.
+void StageNode::write_line(int fd) const noexcept {
+  const auto put = [fd](std::string_view text) {
+    [[maybe_unused]] const auto size = ::write(fd, text.data(), text.size());
+  };
+  const auto put_number = [&put](std::uint64_t number) {
+    std::array<char, 24> digits;
+    put({digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr});
+  };
+  put("lp: in the stage ");
+  put(site_.stage);
+  put(", node ");
+  put(context_.name());
+  const dataflow::FilePlace place = source_ == nullptr || marking_ ? dataflow::FilePlace() : source_->file_place();
+  if (!place.path.empty()) {
+    put(place.first == place.last ? ", on the record at byte " : ", on a record that begins at one of the bytes ");
+    put_number(place.first);
+    if (place.first != place.last) put(" to ");
+    if (place.first != place.last) put_number(place.last);
+    put(" of ");
+    put(place.path);
+  }
+  put("\n");
 }
 
 }  // namespace lp

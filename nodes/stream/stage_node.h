@@ -21,6 +21,7 @@
 
 #include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
+#include "lp/program/crash_note.h"
 #include "lp/rpc/client.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/method.h"
@@ -40,7 +41,7 @@ struct StageServices {
   void append_nodes(std::vector<std::string>& out) const { out.insert(out.end(), names.begin(), names.end()); }
 };
 
-class StageNode {
+class StageNode final : private CrashNote {
  public:
   static constexpr Interval kLongestWait = 1440_min;  // a frame waits for a slow stage, or for a restart
 
@@ -76,8 +77,24 @@ class StageNode {
   };
 
   void make_operators();
-  void restore();
-  void rescale();
+  // The part of a checkpoint beside the states of the operators, which have taken these.
+  struct Before {
+    std::uint64_t cut = 0;
+    EventTime watermark = kNoTime;
+    bool ended = false;
+    StageCounts counts{};
+    std::vector<std::uint8_t> ends{};
+    std::vector<std::vector<dataflow::EdgeCounts>> sent{};
+    std::string lost{};  // why an operator could not take its state; empty: all have
+  };
+
+  void begin();
+  Before restore(const Checkpoint& in);
+  Before rescale();
+  void load(std::size_t op, const dataflow::StatePiece& piece, Before& out);
+  std::string obstacle(const Before& before) const;
+  void go_on(const Before& before);
+  void begin_again(std::uint64_t cut);
   void work();
   bool step();
   [[noreturn]] void fail(const Error& error, std::string place = {});
@@ -92,8 +109,8 @@ class StageNode {
   void take_cut(std::uint64_t number);
   void end();
   std::vector<dataflow::EdgeCounts> sent() const;
-  void add_sent(const Checkpoint& in);
   void report_progress() const;
+  void write_line(int fd) const noexcept override;
 
   Context& context_;
   const Client<PipelineMaster> master_;

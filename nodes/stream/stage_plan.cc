@@ -4,28 +4,29 @@
 
 namespace lp::dataflow {
 
-std::filesystem::path scratch_of(const PipelineOptions& options, const Context& node) {
-  // A folder of this run alone, because it is removed at the end.
-  return (options.scratch.empty() ? std::filesystem::temp_directory_path() : options.scratch) /
-         ("lp-pipeline-" + node.run_name());
+std::filesystem::path scratch_of(const PipelineOptions& options, const Context& node, ScratchLife life) {
+  return node.scratch(options.scratch.empty() ? std::filesystem::temp_directory_path() : options.scratch, life);
 }
 
 namespace {
 
 // All names of its files begin so.
-std::string begin_of_files(const StageSite& site) {
-  std::string name = site.node.name() + "-";
+std::string begin_of_files(const Context& node) {
+  std::string name = node.name() + "-";
   std::replace(name.begin(), name.end(), '/', '-');
-  return (scratch_of(site.options, site.node) / name).string();
+  return name;
 }
 
 }  // namespace
 
-std::string StageSite::new_file() {
-  std::filesystem::create_directories(scratch_of(options, node));
-  return begin_of_files(*this) + std::to_string(node.incarnation()) + "-" + std::to_string(++files);
+std::string StageSite::new_file(ScratchLife life) {
+  const std::string name = begin_of_files(node) + std::to_string(node.incarnation()) + "-" + std::to_string(++files);
+  return (scratch_of(options, node, life) / name).string();
 }
 
-bool StageSite::made(const std::string& file) const { return file.starts_with(begin_of_files(*this)); }
+bool StageSite::made(const std::string& file) const {
+  return std::filesystem::path(file).filename().string().starts_with(begin_of_files(node)) &&
+         std::filesystem::path(file).parent_path() == scratch_of(options, node, ScratchLife::cuts);
+}
 
 }  // namespace lp::dataflow

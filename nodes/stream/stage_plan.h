@@ -18,8 +18,9 @@
 
 namespace lp::dataflow {
 
-// The directory for sorted runs.
-std::filesystem::path scratch_of(const PipelineOptions& options, const Context& node);
+// Makes the directory for sorted runs, and returns it. Runs of ScratchLife::run can be made again from the beginning.
+std::filesystem::path scratch_of(const PipelineOptions& options, const Context& node,
+                                 ScratchLife life = ScratchLife::run);
 
 // Where an operator runs. It lives as long as the operator.
 struct StageSite {
@@ -36,8 +37,8 @@ struct StageSite {
 
   bool owns(std::uint32_t group) const { return replica_of_group(group, replicas) == replica; }
   // A file for a sorted run, whose name nothing else has.
-  std::string new_file();
-  // Whether this replica, in this run, has made the file; perhaps in an earlier incarnation.
+  std::string new_file(ScratchLife life = ScratchLife::run);
+  // Whether this replica, in this run, has made the file, of ScratchLife::cuts; perhaps in an earlier incarnation.
   bool made(const std::string& file) const;
   std::uint64_t files = 0;
 };

@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "lp/base/array.h"
+#include "lp/base/error.h"
 #include "nodes/dataflow/key_hash.h"
 
 namespace lp::dataflow {
@@ -30,5 +32,13 @@ struct StatePiece {
   Array<std::byte> bytes{};
 };
 using OperatorState = std::vector<StatePiece>;
+
+// A file that a state names is gone, for instance with its host.
+class MissingFile : public Error {
+ public:
+  explicit MissingFile(const std::string& path);
+};
+// MissingFile when it is.
+void need_file(const std::string& path);
 
 }  // namespace lp::dataflow

@@ -109,7 +109,7 @@ bool SpilledRuns::load(const StatePiece& piece) {
   if (in.number<std::uint8_t>() != kind_) return false;
   Run run{.named = true};
   run.until = in.number<EventTime>();
-  run.ranged = read_record<RangedRun>(in);
+  run.ranged = run_in(in);
   runs_.push_back(std::move(run));
   return true;
 }

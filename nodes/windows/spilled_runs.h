@@ -31,7 +31,7 @@ class SpilledRuns {
 
   bool empty() const { return runs_.empty(); }
   std::size_t size() const { return runs_.size(); }  // number of runs
-  RangedWriter begin() { return RangedWriter(site_); }
+  RangedWriter begin() { return RangedWriter(site_, ScratchLife::cuts); }
   // Adds a run, as the newest. It is needed up to a time.
   void add(RangedRun run, EventTime until);
   // Removes those that are not needed: gone(until).

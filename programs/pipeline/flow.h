@@ -158,7 +158,7 @@ class Flow : public AnyFlow {
   void call(const Handle<S>& service) const {
     for (const dataflow::Tail& one : tails()) graph()->stages[one.stage].services.push_back(service.name());
     each<T>([service](dataflow::StageSite& site) {
-      return std::make_unique<dataflow::ServiceSink<T, S, M>>(service.dereference(site.node));
+      return std::make_unique<dataflow::ServiceSink<T, S, M>>(site, service.dereference(site.node));
     });
   }
 

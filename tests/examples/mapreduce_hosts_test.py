@@ -119,7 +119,7 @@ class FullDisk(unittest.TestCase):
     def test_in_a_spill(self):
         disk = self.folder / "disk"
         text, left = self.run_sort(f"--into={self.folder}/output", f"--scratch={disk}/runs")
-        self.assertIn(f"{disk}/runs/worker-", text)
+        self.assertRegex(text, f"{disk}/runs/lp-[^/]*/worker-")
         self.assertEqual([f"{disk}/runs"], left)
         self.assertEqual([], list(self.folder.glob("output*")))
 

@@ -21,7 +21,7 @@ def blocks(page, language):
 
 def cpp():
     """Page, number and text of every C++ block of every page."""
-    pages = sorted(name for name in tree.names() if name.endswith("README.md") and (tree.ROOT / name).is_file())
+    pages = sorted(name for name in tree.names() if name.endswith(("README.md", "programs/pipelines.md")) and (tree.ROOT / name).is_file())
     return [(page, number, body) for page in pages for number, body in enumerate(blocks(page, "cpp"), 1)]
 
 

@@ -12,6 +12,7 @@
 #include "lp/base/descriptor.h"
 #include "lp/base/json.h"
 #include "lp/base/scheduler.h"
+#include "lp/program/scratch.h"
 #include "tools/lp/command.h"
 #include "tools/lp/run_text.h"
 #include "tools/lp/runs.h"
@@ -28,11 +29,14 @@ std::string obstacle(const RunView& run) {
   return {};
 }
 
-// A run in another place has a link to it here.
+// A run in another place has a link to it here. Its nodes may have left files elsewhere.
 void remove_directory(const std::filesystem::path& directory) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(directory, error);
-  if (!error) std::filesystem::remove_all(target, error);
+  if (!error) {
+    for (const ScratchLife life : {ScratchLife::run, ScratchLife::cuts}) remove_scratch(target, life);
+    std::filesystem::remove_all(target, error);
+  }
   if (!error) std::filesystem::remove(directory, error);
   if (error) throw Refusal(Exit::failed, directory.string() + " cannot be removed: " + error.message());
 }
