@@ -105,13 +105,14 @@ class CudaQueue final : public Queue {
   void free(void* memory) noexcept override {
     if (device_->entered()) cudaFreeAsync(memory, stream_);
   }
-  void to_gpu(void* to, const std::byte* from, std::size_t size) override {
-    device_->enter();
-    device_->check(cudaMemcpyAsync(to, from, size, cudaMemcpyHostToDevice, stream_), "cudaMemcpyAsync");
+  void to_device(void* to, const void* host, std::size_t size) override {
+    transfer(to, host, size, cudaMemcpyHostToDevice);
   }
-  void to_host(std::byte* to, const void* from, std::size_t size) override {
-    device_->enter();
-    device_->check(cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
+  void to_host(void* host, const void* from, std::size_t size) override {
+    transfer(host, from, size, cudaMemcpyDeviceToHost);
+  }
+  void copy(void* to, const void* from, std::size_t size) override {
+    transfer(to, from, size, cudaMemcpyDeviceToDevice);
   }
   std::shared_ptr<const Mark> mark() override {
     device_->enter();
@@ -121,9 +122,21 @@ class CudaQueue final : public Queue {
     device_->enter();
     device_->check(cudaStreamWaitEvent(stream_, static_cast<const CudaMark&>(mark).event(), 0), "cudaStreamWaitEvent");
   }
-  void* native() const noexcept override { return stream_; }
+  void wait() override {
+    device_->enter();
+    device_->check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+  void* native() const override {
+    device_->enter();
+    return stream_;
+  }
 
  private:
+  void transfer(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
+    device_->enter();
+    if (size > 0) device_->check(cudaMemcpyAsync(to, from, size, kind, stream_), "cudaMemcpyAsync");
+  }
+
   const SharedDevice device_;
   cudaStream_t stream_ = nullptr;
 };

@@ -41,7 +41,7 @@ const void* Values::on(Stream& stream) {
     host_ = there.way_out->copy(there.memory, size_, *there.ready);
   }
   auto copy = std::make_unique<OnGpu>(stream, size_);
-  stream.way_in().to_gpu(*stream.queue(), copy->memory, host_->data(), size_);
+  stream.way_in().to_device(*stream.queue(), copy->memory, host_->data(), size_);
   copy->ready = stream.queue()->mark();
   return copies_.emplace_back(std::move(copy))->memory;
 }

@@ -84,8 +84,11 @@ class ProcessorQueue final : public cuda::Queue {
       sizes->erase(at);
     });
   }
-  void to_gpu(void* to, const std::byte* from, std::size_t size) override { copy(to, from, size); }
-  void to_host(std::byte* to, const void* from, std::size_t size) override { copy(to, from, size); }
+  void to_device(void* to, const void* host, std::size_t size) override { transfer(to, host, size); }
+  void to_host(void* host, const void* from, std::size_t size) override { transfer(host, from, size); }
+  void copy(void* to, const void* from, std::size_t size) override {
+    put([to, from, size] { std::memcpy(to, from, size); });
+  }
   std::shared_ptr<const cuda::Mark> mark() override {
     const std::lock_guard lock(gpu_->mutex_);
     gpu_->check();
@@ -94,7 +97,8 @@ class ProcessorQueue final : public cuda::Queue {
   void follow(const cuda::Mark& mark) override {
     put([reached = static_cast<const Reached&>(mark)] { reached.work->run(reached.end); });
   }
-  void* native() const noexcept override { return const_cast<ProcessorQueue*>(this); }
+  void wait() override { mark()->wait(); }
+  void* native() const override { return const_cast<ProcessorQueue*>(this); }
 
  private:
   struct Work {
@@ -127,7 +131,7 @@ class ProcessorQueue final : public cuda::Queue {
     const std::lock_guard lock(gpu_->mutex_);
     work_->run(end);
   }
-  void copy(void* to, const void* from, std::size_t size) {
+  void transfer(void* to, const void* from, std::size_t size) {
     put([gpu = gpu_.get(), to, from, size] {
       std::memcpy(to, from, size);
       ++gpu->copies_;
