@@ -6,8 +6,11 @@
 // A Device belongs to its process, and lives as long as somebody has it. A Queue belongs to a Stream, and to the arrays
 // that were made in it. All of this is thread-safe. No header of this room includes one of CUDA.
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace lp::cuda {
@@ -45,6 +48,12 @@ class Queue {
   virtual void* native() const = 0;
 };
 
+// Names memory of a GPU to the other processes of this host: a CUDA IPC handle, and a position in its memory.
+struct MemoryHandle {
+  std::array<std::byte, 64> base{};
+  std::uint64_t offset = 0;
+};
+
 // Memory of the host that the GPU reads and writes by itself.
 class Pinned {
  public:
@@ -56,6 +65,14 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const std::string& name() const noexcept = 0;  // "GPU-... (NVIDIA H100)"
+  // A number that the GPU has in all processes of this host.
+  virtual std::uint64_t place() const noexcept = 0;
+  // Names memory that a queue has given, and no other memory later; nothing where the system refuses that (containers,
+  // parts of a GPU), and for little memory, whose bytes are sent as fast.
+  virtual std::optional<MemoryHandle> share(const void* memory) = 0;
+  // Opens memory that another process shares: the address of its base. It is closed with the pointer, so hold that as
+  // long as work may read it. Throws Error(failed).
+  virtual std::shared_ptr<const std::byte> open(const std::array<std::byte, 64>& base) = 0;
   virtual std::unique_ptr<Queue> open_queue() = 0;
   virtual std::unique_ptr<Pinned> pin(std::size_t size) = 0;
 };

@@ -18,8 +18,8 @@ class WayOut {
  public:
   explicit WayOut(std::shared_ptr<Device> device);
   const std::shared_ptr<Device>& device() const { return device_; }
-  // Returns a copy of bytes on the GPU that are there when `ready` is reached.
-  Buffer copy(const void* from, std::size_t size, const Mark& ready);
+  // Returns a copy of bytes on the GPU that are there when `ready` is reached; null: they are there.
+  Buffer copy(const void* from, std::size_t size, const Mark* ready);
 
  private:
   std::shared_ptr<Device> device_;
