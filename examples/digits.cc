@@ -73,7 +73,8 @@ lp::Program make_program(const Config& config) {
   lp::Program program("digits");
   lp::add_synchronous_training(program,
                                {.model = [config, make_queue] { return model_of(config, make_queue); },
-                                .data = [config](std::uint64_t seed) { return data_of(config, seed).train; }},
+                                .data = [config](std::uint64_t seed) { return data_of(config, seed).train; },
+                                .device = config.device},
                                {.workers = config.workers,
                                 .servers = config.servers,
                                 .steps = config.steps,

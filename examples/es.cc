@@ -112,7 +112,8 @@ lp::Evolution evolution_of(const Config& config) {
                                .evaluations = config.evaluations,
                                .checkpoint_every = config.checkpoint_every},
                     .workers = config.workers,
-                    .restarts = config.restarts};
+                    .restarts = config.restarts,
+                    .device = config.method == Method::es ? config.device : "cpu"};
   if (config.acts()) {
     out.search.objective = lp::episode_objective(episodes_of(config));
   } else {

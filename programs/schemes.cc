@@ -42,10 +42,6 @@ std::vector<Eigen::Index> layers_of(const TrainConfig& config) {
   if (config.model == ModelKind::linear) {
     throw Error(ErrorKind::failed, "the scheme " + config.scheme + " is for models of layers: give --model=mlp");
   }
-  if (config.device == "cuda") {
-    throw Error(ErrorKind::failed,
-                "the scheme " + config.scheme + " computes its layers on the host: leave out --device=cuda");
-  }
   return units_of(config);
 }
 
@@ -107,6 +103,7 @@ const NamedScheme kSchemes[] = {
      .system = "Project Adam",
      .summary = "asynchronous; workers of an mlp send activations and errors; an epoch ends after --epoch-share of it",
      .parts = kAtServers & ~kCompression,
+     .on_host = true,
      .own = {"epoch_share"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
@@ -211,6 +208,7 @@ const NamedScheme kSchemes[] = {
      .system = "GPipe; DistBelief, model parallel",
      .summary = "the layers of an mlp are split over --stages nodes, with --micro-batches of a batch in flight",
      .parts = kCuts,
+     .on_host = true,
      .own = {"stages", "micro_batches"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {

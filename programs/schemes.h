@@ -36,6 +36,7 @@ struct NamedScheme {
   std::string_view system;   // the well-known system that it implements
   std::string_view summary;  // one line
   unsigned parts = 0;
+  bool on_host = false;                   // it computes its layers itself, and on the host alone
   std::array<std::string_view, 5> own{};  // fields of the configuration that apply to it and few others
   void (*add)(Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config);
 

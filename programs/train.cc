@@ -137,7 +137,8 @@ SharedExamples prepare_training(TrainConfig& config) {
                     std::to_string(config.found.classes) + ": give the same data");
   }
   SharedExamples shared = share(examples);
-  config.device = kernels::chosen_device(config.device);
+  const bool on_host = config.device == "auto" && named_scheme(config.scheme).on_host;
+  config.device = on_host ? "cpu" : kernels::chosen_device(config.device);
   config.found = found;
   config.found.path = shared.location.path;
   config.found.key = shared.location.key;
@@ -242,6 +243,10 @@ Program make_training(const TrainConfig& config) {
   const NamedScheme& scheme = named_scheme(config.scheme);
   check_flags(config, scheme);
   kernels::chosen_device(config.device);  // throws if there is no such device
+  if (scheme.on_host && config.device == "cuda") {
+    throw Error(ErrorKind::failed,
+                "the scheme " + config.scheme + " computes its layers on the host: leave out --device=cuda");
+  }
   // a failed server then goes back to a cut, not to the beginning
   const bool cuts = config.restarts > 0 && scheme.uses("checkpoint_every");
   const ServerTraining training{
@@ -257,7 +262,8 @@ Program make_training(const TrainConfig& config) {
       .compression = {.kind = static_cast<Compression>(config.compression), .share = config.share}};
   const LearningTask task{.model = [config] { return model_of(config); },
                           .data = [config, host = std::make_shared<HostExamples>()](
-                                      std::uint64_t run_seed) { return data_of(config, run_seed, host.get()).train; }};
+                                      std::uint64_t run_seed) { return data_of(config, run_seed, host.get()).train; },
+                          .device = scheme.on_host ? "cpu" : config.device};
   Program program(std::string("train"));
   scheme.add(program, task, training, config);
   add_observers(program, config);

@@ -345,14 +345,16 @@ class Agent {
     }
   }
 
-  // Kills processes whose GPU has failed.
+  // Kills processes whose GPU has failed, or that use more than their part of it.
   void watch_gpus() {
     if (now() < gpus_.next()) return;
     const std::vector<Child*> children = children_.with_gpus();
     gpus_.poll_faults(children);
     for (Child* child : children) {
-      if (child->gpu_fault.empty() || !child->fault.empty()) continue;
-      child->fault = "was killed by its agent: " + child->gpu_fault;
+      if (!child->fault.empty()) continue;
+      const std::string why = child->gpu_fault.empty() ? gpus_.excess(*child) : child->gpu_fault;
+      if (why.empty()) continue;
+      child->fault = "was killed by its agent: " + why;
       kill(-child->pid, SIGKILL);
     }
   }

@@ -77,6 +77,7 @@ std::unique_ptr<Child> start_child(const control::Message& message, const contro
   child->incarnation = message.incarnation();
   child->name = spawn.name()->str();
   child->memory = spawn.memory();
+  child->gpu_memory = spawn.gpu_memory();
   if (spawn.gpus() != nullptr) {
     for (const auto* one : *spawn.gpus()) child->gpus.push_back(one->str());
   }

@@ -32,6 +32,7 @@ struct Child {
   pid_t pid = -1;            // -1: it could not be started
   std::uint64_t memory = 0;  // the limit in bytes; 0: no limit
   std::vector<std::string> gpus{};
+  std::uint64_t gpu_memory = 0;            // the limit in bytes on a GPU that it shares; 0: no limit
   std::vector<std::string> broken_gpus{};  // those of its GPUs that have failed
   std::string gpu_fault{};                 // how they have
   bool killed = false;                     // the launcher has asked to kill it

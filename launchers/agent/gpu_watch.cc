@@ -4,22 +4,21 @@
 #include <optional>
 #include <utility>
 
+#include "lp/base/text.h"
+
 namespace lp::launch {
-namespace {
-
-constexpr auto kGpuPeriod = std::chrono::milliseconds(500);
-
-}  // namespace
 
 void GpuWatch::add(const Child& child) {
   if (child.gpus.empty()) return;
   if (!std::exchange(began_, true)) nvml_ = gpu::nvml_here();
-  if (nvml_ != nullptr) next_ = std::min(next_, after(kGpuPeriod));
+  if (nvml_ == nullptr) return;
+  if (child.gpu_memory > 0) period_ = kOfMemory;
+  next_ = std::min(next_, after(period_));
 }
 
 void GpuWatch::poll_faults(const std::vector<Child*>& children) {
   if (nvml_ == nullptr) return;
-  next_ = after(kGpuPeriod);
+  next_ = after(period_);
   while (const std::optional<gpu::GpuFault> fault = nvml_->next_fault()) {
     if (!fault->breaks_device()) continue;
     for (Child* child : children) {
@@ -29,6 +28,15 @@ void GpuWatch::poll_faults(const std::vector<Child*>& children) {
           "its GPU " + name_of(fault->uuid) + " has failed: the driver reported Xid " + std::to_string(fault->xid);
     }
   }
+}
+
+std::string GpuWatch::excess(const Child& child) const {
+  if (nvml_ == nullptr || child.gpu_memory == 0 || child.gpus.empty()) return {};
+  const std::string& shared = child.gpus.front();
+  const std::uint64_t used = nvml_->memory_of(child.pid, shared);
+  if (used <= child.gpu_memory) return {};
+  return "it used " + memory_text(used) + " of the memory of GPU " + name_of(shared) + ", and its part is " +
+         memory_text(child.gpu_memory);
 }
 
 GpuMeasure GpuWatch::measure(const Child& child) const {

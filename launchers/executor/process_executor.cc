@@ -225,6 +225,7 @@ void ProcessExecutor::start_there(std::size_t process, const std::filesystem::pa
   spawn.cores = assignment.cores;
   spawn.memory = assignment.memory;
   spawn.gpus = placer_.gpus_of(process);
+  spawn.gpu_memory = assignment.gpu_memory;
   spawn.directory = assignment.directory;
   spawn.debugger = assignment.debugger;
   spawn.start = pack(process, incarnation, pack_start(start));

@@ -100,7 +100,10 @@ class KubernetesEngine final : public Engine, public AgentStarter {
     return "pods can be reached only within their cluster: give the launcher kubernetes to all groups of a program, or "
            "to none";
   }
-  void check(const Launch& launch) const override { check_not_debugged(launch); }
+  void check(const Launch& launch) const override {
+    check_not_debugged(launch);
+    check_whole_gpus(launch, type());
+  }
   bool submits() const override { return !in_pod(); }
   std::optional<int> submit(const Launch& launch) const override;
   bool names_run_by_directory() const override { return in_pod(); }

@@ -339,7 +339,7 @@ class Manifests {
       on_one_line();
       const std::uint64_t mebibytes = (needs.memory + kOfAgent + kMebibyte - 1) / kMebibyte;
       if (needs.memory > 0) member("memory") << std::to_string(mebibytes) + "Mi";
-      if (needs.gpus > 0) member("nvidia.com/gpu") << needs.gpus;
+      if (needs.gpus > 0) member("nvidia.com/gpu") << static_cast<std::int64_t>(std::lround(needs.gpus));
       out_ << YAML::EndMap;
     }
     out_ << YAML::EndMap;

@@ -112,7 +112,7 @@ HostCapacity ample_host(const Plan& plan, HostSpec spec) {
   double cpus = 0;
   for (const PlanNode& node : plan.nodes) {
     const GroupOptions& asked = plan.groups[node.group].options;
-    gpus += static_cast<std::size_t>(asked.gpus);
+    gpus += static_cast<std::size_t>(std::ceil(asked.gpus));
     cpus += std::ceil(asked.cpus);
     host.memory += asked.memory;
   }

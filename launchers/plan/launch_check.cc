@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -11,8 +12,11 @@
 #include "launchers/http/http_address.h"
 #include "launchers/os/relaunch_command.h"
 #include "launchers/plan/agent_starter.h"
+#include "launchers/plan/process_resources.h"
 #include "lp/base/error.h"
+#include "lp/base/json.h"
 #include "lp/base/text.h"
+#include "lp/gpu/toolkit.h"
 #include "lp/rpc/core/curve_keys.h"
 
 namespace lp::launch {
@@ -48,10 +52,31 @@ void check_directory(const LaunchOptions& options) {
                                      "own: leave --directory out, or give another one");
 }
 
+// Throws Error when nodes that compute on a GPU will see none. Those of other hosts find out when they begin.
+void check_devices(const Launch& launch) {
+  const std::vector<ProcessResources> needs = needs_of_processes(launch.plan);
+  const bool some_have_gpus = std::any_of(needs.begin(), needs.end(), [](const auto& one) { return one.gpus > 0; });
+  std::optional<std::string> obstacle;  // unknown
+  for (const PlanNode& node : launch.plan.nodes) {
+    const GroupOptions& group = launch.plan.groups[node.group].options;
+    if (group.device != "cuda") continue;
+    const Engine& engine = launch.options.engines->of(launch.launchers.of_groups()[node.group]);
+    if (engine.on_this_host()) {
+      if (!obstacle) obstacle = gpu::obstacle_here();
+      if (!obstacle->empty()) throw_failed(group.name + " computes on the device cuda, but " + *obstacle);
+    }
+    if (engine.agents() == nullptr || !some_have_gpus || needs[node.process].gpus > 0) continue;
+    throw_failed(group.name +
+                 " computes on the device cuda, but sees no GPU, because only other groups ask for some: " +
+                 "give it `gpus`, too");
+  }
+}
+
 }  // namespace
 
 void check_launch(const Launch& launch) {
   check_options(*launch.program, launch.options);
+  check_devices(launch);
   std::size_t hosts = 0;
   for (const Engine* engine : launch.launchers.engines()) {
     engine->check(launch);
@@ -69,6 +94,16 @@ void check_launch(const Launch& launch) {
 void check_path(Path path, std::size_t hosts) {
   if (path != Path::shm || hosts <= 1) return;
   throw Error(ErrorKind::failed, "--path=shm needs all nodes on one host, but the run has several hosts");
+}
+
+void check_whole_gpus(const Launch& launch, LaunchType type) {
+  const std::vector<ProcessResources> needs = needs_of_processes(launch.plan);
+  for (const PlanNode& node : launch.plan.nodes) {
+    const double gpus = needs[node.process].gpus;
+    if (launch.launchers.of_groups()[node.group] != type || gpus == 0 || gpus >= 1) continue;
+    throw_failed("the process of " + node.name + " asks for " + to_json(gpus) + " gpus, and the launcher " +
+                 std::string(type.name()) + " gives whole GPUs only: ask for 1, or colocate nodes that share one");
+  }
 }
 
 void check_not_debugged(const Launch& launch) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/json.h"
 #include "lp/base/text.h"
 
 namespace lp::launch {
@@ -73,19 +74,17 @@ Placer::Placer(const Plan& plan, const SupervisionGraph& graph, std::vector<Host
       environments_(graph.processes.size()) {
   for (const HostCapacity& host : hosts_) free_.push_back(all_of(host));
   const std::vector<std::vector<bool>> allowed = allowed_hosts(plan, hosts_, options.placements);
+  const std::vector<ProcessResources> asked = needs_of_processes(plan);
   std::string problems;
   for (std::size_t process = 0; process < places_.size(); ++process) {
     Need& need = needs_[process];
+    static_cast<ProcessResources&>(need) = asked[process];
     need.hosts.assign(hosts_.size(), true);
     for (const NodeId node : graph.processes[process].nodes) {
       const std::size_t group = graph.nodes[node].group;
-      const GroupOptions& asked = plan.groups[group].options;
-      need.cpus += asked.cpus;
-      need.gpus += asked.gpus;
-      need.memory += asked.memory;
       for (std::size_t host = 0; host < hosts_.size(); ++host)
         need.hosts[host] = need.hosts[host] && allowed[group][host];
-      for (const auto& [name, value] : asked.environment) environments_[process][name] = value;
+      for (const auto& [name, value] : plan.groups[group].options.environment) environments_[process][name] = value;
     }
     for (std::size_t host = 0; host < hosts_.size(); ++host) {
       const HostSpec& spec = hosts_[host].spec;
@@ -185,15 +184,14 @@ void Placer::release(std::size_t process) {
   Free& free = free_[std::exchange(place.host, Assignment::kNowhere)];
   free.processes -= 1;
   free.memory += needs_[process].memory;
-  free.gpus.give_back(std::exchange(place.gpus, {}));
+  free.gpus.give_back(std::exchange(place.gpus, {}), needs_[process].gpus);
   for (const unsigned core : std::exchange(place.cores, {})) free.cores.push_back(core);
 }
 
 bool Placer::fits(const Need& need, std::size_t host, bool needed) const {
   const Free& free = free_[host];
   return need.hosts[host] && !free.lost && (needed || free.processes < hosts_[host].spec.slots) &&
-         free.gpus.free() >= static_cast<std::size_t>(need.gpus) && free.memory >= need.memory &&
-         (!pin_ || free.cores.size() >= cores_of(need));
+         free.gpus.fits(need.gpus) && free.memory >= need.memory && (!pin_ || free.cores.size() >= cores_of(need));
 }
 
 std::size_t Placer::cores_of(const Need& need) {
@@ -227,7 +225,10 @@ void Placer::assign(std::size_t process, std::size_t host) {
   std::map<std::string, std::string> environment = environments_[process];
   // Without this, Eigen and BLAS use every core in every process.
   environment.try_emplace("OMP_NUM_THREADS", std::to_string(std::max(1, static_cast<int>(need.cpus))));
-  place.gpus = free.gpus.take(static_cast<std::size_t>(need.gpus));
+  place.gpus = free.gpus.take(need.gpus);
+  const bool shares = need.gpus > 0 && need.gpus < 1;
+  const double its_part = shares ? need.gpus * static_cast<double>(free.gpus.at(place.gpus.front()).memory) : 0;
+  place.gpu_memory = static_cast<std::uint64_t>(its_part);
   if (hides_gpus_) environment.try_emplace("CUDA_VISIBLE_DEVICES", join(gpus_of(process), ","));
   if (pin_) place.cores = take(free.cores, cores_of(need));
   place.environment.clear();
@@ -254,8 +255,8 @@ std::string Placer::shortage(std::size_t process, bool needed) const {
                        : (needed || free.processes < hosts_[host].spec.slots ? "" : "no slot, ") +
                              list(free.cores.size(), free.gpus.free_text(), free.memory) + " left");
   }
-  return graph_.processes[process].name + " needs " + list(cores_of(need), std::to_string(need.gpus), need.memory) +
-         ", and " + (left.empty() ? "no host is allowed for all of its groups" : left);
+  return graph_.processes[process].name + " needs " + list(cores_of(need), to_json(need.gpus), need.memory) + ", and " +
+         (left.empty() ? "no host is allowed for all of its groups" : left);
 }
 
 std::string Placer::list(std::size_t cpus, const std::string& gpus, std::uint64_t memory) const {

@@ -9,6 +9,7 @@
 
 #include "launchers/plan/host_gpus.h"
 #include "launchers/plan/hosts.h"
+#include "launchers/plan/process_resources.h"
 #include "launchers/supervisor/supervision_graph.h"
 #include "lp/config/group_placement.h"
 #include "lp/program/plan.h"
@@ -24,15 +25,17 @@ struct Assignment {
   std::string directory{};                 // its working directory; empty: the agent's
   std::vector<unsigned> cores{};           // empty: all
   std::vector<std::size_t> gpus{};         // positions in the list of its host
+  std::uint64_t gpu_memory = 0;            // the limit in bytes on a GPU that it shares; 0: no limit
   std::uint64_t memory = 0;                // the limit in bytes; 0: no limit
   std::vector<std::string> debugger{};     // the command that runs it; empty: none
   std::string listen{};                    // its host's address for TCP
 };
 
 // Assigns hosts and their resources to processes, in the order of the plan. Each process goes to the host, among those
-// that its groups allow, that has the smallest part of its slots in use. A GPU belongs to one process, and with `pin` a
-// core does, too. When any group asks for GPUs, the processes of the others see none. Optional members of an elastic
-// group come last. They stay without a place when no resources or slots are left. One thread owns it.
+// that its groups allow, that has the smallest part of its slots in use. A GPU belongs to one process, or to several
+// that ask for parts of it, and each of them may have the same part of its memory. With `pin` a core belongs to one
+// process. When any group asks for GPUs, the processes of the others see none. Optional members of an elastic group
+// come last. They stay without a place when no resources or slots are left. One thread owns it.
 class Placer {
  public:
   struct Options {
@@ -75,10 +78,7 @@ class Placer {
   void release(std::size_t process);
 
  private:
-  struct Need {
-    double cpus = 0;
-    int gpus = 0;
-    std::uint64_t memory = 0;
+  struct Need : ProcessResources {
     std::vector<bool> hosts{};  // the hosts that may have it
   };
   struct Free {

@@ -9,8 +9,8 @@
 namespace lp::launch {
 
 struct ProcessResources {
-  double cpus = 0;  // 0: it requests none for itself
-  int gpus = 0;
+  double cpus = 0;           // 0: it requests none for itself
+  double gpus = 0;           // below 1: a part of one
   std::uint64_t memory = 0;  // bytes; 0: no limit
 };
 

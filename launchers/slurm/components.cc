@@ -7,6 +7,7 @@
 
 #include "launchers/plan/process_resources.h"
 #include "lp/base/error.h"
+#include "lp/base/json.h"
 
 namespace lp::launch {
 namespace {
@@ -44,7 +45,7 @@ std::vector<std::string> options_for(const std::vector<std::size_t>& processes,
   const int cores = std::max(1, static_cast<int>(std::ceil(most.cpus)));
   std::vector<std::string> options{"--ntasks=" + std::to_string(std::max<std::size_t>(processes.size(), 1)),
                                    "--cpus-per-task=" + std::to_string(cores)};
-  if (most.gpus > 0) options.push_back("--gpus-per-task=" + std::to_string(most.gpus));
+  if (most.gpus > 0) options.push_back("--gpus-per-task=" + to_json(std::ceil(most.gpus)));
   if (most.memory > 0) {
     constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
     const std::uint64_t each = (most.memory / static_cast<std::uint64_t>(cores) + kMebibyte - 1) / kMebibyte;
@@ -59,7 +60,7 @@ std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const G
                                              std::span<const LaunchType> launches) {
   const std::vector<ProcessResources> needs = needs_of_processes(plan);
   const std::vector<std::vector<std::string>> own = options_of_processes(plan, placements);
-  using Kind = std::pair<int, std::vector<std::string>>;  // the number of GPUs, and the options of its groups
+  using Kind = std::pair<double, std::vector<std::string>>;  // the number of GPUs, and the options of its groups
   std::vector<Kind> kinds;
   std::vector<SlurmComponent> components;
   for (std::size_t process = 0; process < plan.processes; ++process) {

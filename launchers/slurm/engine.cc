@@ -113,6 +113,7 @@ class SlurmEngine final : public Engine, public AgentStarter {
 
 void SlurmEngine::check(const Launch& launch) const {
   check_not_debugged(launch);
+  if (submits()) check_whole_gpus(launch, type());  // an allocation that is there is taken as it is
   if (!launch.flags.requeue || !launch.flags.directory.empty()) return;
   throw Error(ErrorKind::failed,
               "--requeue needs --directory, a directory that all hosts of the cluster share: the next host reads the "

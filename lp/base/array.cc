@@ -49,6 +49,14 @@ Buffer Buffer::wrap(const void* data, std::size_t size, Function<void()> release
   return {block, const_cast<std::byte*>(static_cast<const std::byte*>(data)), size};
 }
 
+Buffer Buffer::naming(Buffer name, std::shared_ptr<Elsewhere> bytes) {
+  const std::byte* const data = name.data();
+  const std::size_t size = name.size();
+  Buffer named = wrap(data, size, [held = std::move(name)] {});
+  named.block_->elsewhere = std::move(bytes);
+  return named;
+}
+
 bool Buffer::aligned_to(std::size_t alignment) const noexcept {
   return reinterpret_cast<std::uintptr_t>(data_) % alignment == 0;
 }

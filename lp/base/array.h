@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -51,6 +53,21 @@ class Buffer {
   // Whether lp allocated the bytes in this process, so that nobody waits for their release.
   bool owned() const noexcept { return block_ == nullptr || !block_->release; }
 
+  // Bytes in a memory that not every process has, such as a GPU's. Any thread.
+  class Elsewhere {
+   public:
+    virtual ~Elsewhere() = default;
+    // The number of that memory, which is the same in all processes of this host.
+    virtual std::uint64_t place() const noexcept = 0;
+    // The bytes in the memory of this process. Throws Error when they cannot be had.
+    virtual Buffer here() = 0;
+  };
+  // Names bytes elsewhere: `name` is for processes of this host that can open their memory (SharedHeap::announce). For
+  // others they are replaced by those of here() before they are sent.
+  static Buffer naming(Buffer name, std::shared_ptr<Elsewhere> bytes);
+  // Null: these are the bytes.
+  std::shared_ptr<Elsewhere> elsewhere() const noexcept { return block_ == nullptr ? nullptr : block_->elsewhere; }
+
   // Returns another owner of the `size` bytes from `offset` on, which must be there.
   Buffer slice(std::size_t offset, std::size_t size) const noexcept;
 
@@ -73,6 +90,7 @@ class Buffer {
     std::byte* shared = nullptr;  // the bytes, if they are in the SharedHeap
     std::size_t shared_size = 0;
     Function<void()> release{};  // set if the bytes belong to another owner
+    std::shared_ptr<Elsewhere> elsewhere{};
   };
   static Block* new_block(std::size_t size);
 

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <string>
+
+#include "lp/base/secret.h"
 
 namespace lp {
 namespace {
@@ -51,7 +55,49 @@ SharedHeap& SharedHeap::use(std::size_t size) {
   return *current();
 }
 
-SharedHeap::SharedHeap(std::size_t size) : memory_(SharedMemory::create(kName, size)) { add_range(0, size); }
+SharedHeap::SharedHeap(std::size_t size) : memory_(SharedMemory::create(kName, kFront + size)), top_(kFront) {
+  static_assert(sizeof(Front) <= kFront);
+  Front* const front = ::new (memory_.data()) Front;
+  const std::string number = secret_bytes(sizeof front->owner);
+  std::memcpy(&front->owner, number.data(), number.size());
+  add_range(kFront, size);
+}
+
+void SharedHeap::announce(std::uint64_t place) noexcept {
+  for (std::atomic<std::uint64_t>& one : reinterpret_cast<Front*>(memory_.data())->places) {
+    std::uint64_t found = 0;
+    if (one.compare_exchange_strong(found, place) || found == place) return;
+  }
+}
+
+void SharedHeap::withdraw(std::uint64_t place) noexcept {
+  for (std::atomic<std::uint64_t>& one : reinterpret_cast<Front*>(memory_.data())->places) {
+    std::uint64_t found = place;
+    one.compare_exchange_strong(found, Front::kWithdrawn);
+  }
+}
+
+bool SharedHeap::announces(const SharedMemory& heap, std::uint64_t place) noexcept {
+  for (const std::atomic<std::uint64_t>& one : reinterpret_cast<const Front*>(heap.data())->places) {
+    const std::uint64_t found = one.load(std::memory_order_acquire);
+    if (found == place || found == 0) return found == place;
+  }
+  return false;
+}
+
+std::uint64_t SharedHeap::owner_of(const SharedMemory& heap) noexcept {
+  return reinterpret_cast<const Front*>(heap.data())->owner;
+}
+
+void SharedHeap::watch_neighbours(Function<void(std::uint64_t owner)> gone) {
+  const std::lock_guard lock(watching_);
+  watchers_.push_back(std::move(gone));
+}
+
+void SharedHeap::neighbour_is_gone(const SharedMemory& heap) noexcept {
+  const std::lock_guard lock(watching_);
+  for (auto& watcher : watchers_) watcher(owner_of(heap));
+}
 
 void SharedHeap::add(Lender& lender) {
   const std::lock_guard lock(lending_);

@@ -4,8 +4,10 @@
 // private, so that a process that is killed leaves nothing to repair. In the child of a fork it is a private copy.
 // Thread-safe.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "lp/base/array.h"
+#include "lp/base/function.h"
 #include "lp/base/ranges.h"
 #include "lp/base/shared_memory.h"
 
@@ -25,6 +28,7 @@ class SharedHeap {
  public:
   static constexpr const char* kName = "lp-heap";                 // name that /proc shows
   static constexpr std::size_t kSmallest = std::size_t{8} << 10;  // smaller buffers are copied rather than shared
+  static constexpr std::size_t kFront = 4096;                     // the first bytes, which tell others of this process
 
   // Returns the heap of this process, or null until there is one.
   static SharedHeap* current() noexcept;
@@ -63,6 +67,19 @@ class SharedHeap {
     SharedHeap* const heap_;
   };
 
+  // Tells the processes that map this heap that this process opens memory of that place (Buffer::Elsewhere).
+  void announce(std::uint64_t place) noexcept;
+  void withdraw(std::uint64_t place) noexcept;
+  // Whether the process with this heap has announced it.
+  static bool announces(const SharedMemory& heap, std::uint64_t place) noexcept;
+  // The number of a process among those of this host.
+  std::uint64_t owner() const noexcept { return owner_of(memory_); }
+  static std::uint64_t owner_of(const SharedMemory& heap) noexcept;
+  // Calls `gone` with the number of each process to which a link ends, in the thread that ends it, as long as this
+  // process runs.
+  void watch_neighbours(Function<void(std::uint64_t owner)> gone);
+  void neighbour_is_gone(const SharedMemory& heap) noexcept;
+
   // Returns at least `size` bytes, page-aligned, or null when the heap is full.
   std::byte* allocate(std::size_t size) noexcept;
   void free(std::byte* memory, std::size_t size) noexcept;
@@ -78,6 +95,12 @@ class SharedHeap {
   std::size_t used() const;  // bytes that buffers occupy
 
  private:
+  struct Front {
+    std::uint64_t owner = 0;
+    static constexpr std::uint64_t kWithdrawn = ~std::uint64_t{0};
+    std::array<std::atomic<std::uint64_t>, 64> places{};  // 0: no more
+  };
+
   explicit SharedHeap(std::size_t size);
 
   mutable std::mutex mutex_;
@@ -95,6 +118,9 @@ class SharedHeap {
 
   std::mutex lending_;
   std::vector<Lender*> lenders_;
+
+  std::mutex watching_;
+  std::vector<Function<void(std::uint64_t owner)>> watchers_;
 };
 
 }  // namespace lp

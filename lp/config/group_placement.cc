@@ -19,7 +19,7 @@ struct PlainKeys {
   std::vector<std::string> hosts;
   std::vector<std::string> slurm;
   std::optional<double> cpus;
-  std::optional<int> gpus;
+  std::optional<double> gpus;
   std::optional<std::string> directory;
   std::optional<double> heartbeat;
 

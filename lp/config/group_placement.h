@@ -7,7 +7,7 @@
 //       launcher: slurm             # wins over --launch
 //       hosts: [a, b]
 //       cpus: 2                     # cores for each node; 0.5 is half a core
-//       gpus: 1                     # for each node
+//       gpus: 1                     # for each node; 0.5 is half of one, which others share
 //       memory: 512M                # for each node; bytes, or with K, M, G or T: powers of 1024
 //       environment: {OMP_NUM_THREADS: 2}
 //       directory: /data/run
@@ -41,7 +41,7 @@ struct GroupPlacement {
   std::vector<std::string> hosts{};  // empty: not given
   std::vector<std::string> slurm{};
   std::optional<double> cpus{};
-  std::optional<int> gpus{};
+  std::optional<double> gpus{};
   std::optional<std::uint64_t> memory{};  // bytes
   std::optional<std::map<std::string, std::string>> environment{};
   std::optional<std::string> directory{};

@@ -19,9 +19,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "lp/base/array.h"
+#include "lp/cuda/neighbours.h"
 #include "lp/cuda/stream.h"
 #include "lp/cuda/values.h"
 #include "lp/wire/codec.h"
@@ -56,6 +58,12 @@ class Array {
   // null for an empty one. They come from the host, or from another GPU, when they are not there.
   const T* on(Stream& stream) const { return empty() ? nullptr : static_cast<const T*>(values_->on(stream)); }
 
+  // For the codec: the values that a process of this host has named in a frame; and the frame that names these, empty
+  // if there is none.
+  Array(std::size_t size, Buffer name)
+      : values_(std::make_shared<Values>(size * sizeof(T), std::move(name))), size_(size) {}
+  Buffer name(const MessageReceiver& receiver) const { return empty() ? Buffer() : values_->name(receiver); }
+
   // The values on the host. The first to ask waits for the work that makes them, and for their way from the GPU.
   lp::Array<T> host() const { return empty() ? lp::Array<T>() : lp::Array<T>(values_->host()); }
   operator lp::Array<T>() const { return host(); }
@@ -69,12 +77,28 @@ class Array {
 
 namespace lp {
 
-// The bytes are those of lp::Array, so that either is received as the other.
+// The bytes are those of lp::Array, so that either is received as the other. For a process of this host that opens the
+// memory of the GPU, a frame names them instead.
 template <class T>
   requires wire::WireItem<T>
 struct Codec<cuda::Array<T>> {
-  static void encode(Writer& writer, const cuda::Array<T>& array) { Codec<Array<T>>::encode(writer, array.host()); }
-  static cuda::Array<T> decode(Reader& reader) { return Codec<Array<T>>::decode(reader); }
+  static constexpr bool kNamed = !std::is_same_v<T, bool>;  // bytes of bools are looked through
+
+  static void encode(Writer& writer, const cuda::Array<T>& array) {
+    const Buffer name = kNamed && writer.receiver() != nullptr ? array.name(*writer.receiver()) : Buffer();
+    writer.count(array.size());
+    if (name.empty() || !writer.name(name)) writer.array(array.host().buffer());
+  }
+  static cuda::Array<T> decode(Reader& reader) {
+    const auto count = reader.number<std::uint64_t>();
+    if constexpr (kNamed) {
+      Buffer name = reader.name(count, sizeof(T), cuda::ValuesName::kFrame);
+      if (!name.empty()) return cuda::Array<T>(count, std::move(name));
+    }
+    Array<T> values(reader.shared_array(count, sizeof(T), alignof(T)));
+    if constexpr (!kNamed) wire::check_bools(reader, values.buffer().bytes());
+    return values;
+  }
   using Parts = TypeList<T>;
   static std::string shape() { return Codec<Array<T>>::shape(); }
 };

@@ -23,12 +23,12 @@ Stage::Piece& Stage::piece(std::size_t number) {
   return one;
 }
 
-void Stage::to_gpu(Queue& queue, void* to, const std::byte* from, std::size_t size) {
+void Stage::to_device(Queue& queue, void* to, const std::byte* from, std::size_t size) {
   for (std::size_t at = 0, number = 0; at < size; at += kPiece, ++number) {
     const std::size_t bytes = std::min(kPiece, size - at);
     Piece& one = piece(number);
     std::memcpy(one.memory->data(), from + at, bytes);
-    queue.to_gpu(static_cast<std::byte*>(to) + at, one.memory->data(), bytes);
+    queue.to_device(static_cast<std::byte*>(to) + at, one.memory->data(), bytes);
     one.used = queue.mark();
   }
 }

@@ -21,7 +21,7 @@ class Stage {
   Stage& operator=(const Stage&) = delete;
 
   // Returns when `from` has been read; the GPU has its copy when the queue comes to its next mark.
-  void to_gpu(Queue& queue, void* to, const std::byte* from, std::size_t size);
+  void to_device(Queue& queue, void* to, const std::byte* from, std::size_t size);
   // Returns when all bytes are there.
   void to_host(Queue& queue, std::byte* to, const void* from, std::size_t size);
 

@@ -18,8 +18,8 @@ class WayOut {
  public:
   explicit WayOut(std::shared_ptr<Device> device);
   const std::shared_ptr<Device>& device() const { return device_; }
-  // Returns a copy of bytes on the GPU that are there when `ready` is reached.
-  Buffer copy(const void* from, std::size_t size, const Mark& ready);
+  // Returns a copy of bytes on the GPU that are there when `ready` is reached; null: they are there.
+  Buffer copy(const void* from, std::size_t size, const Mark* ready);
 
  private:
   std::shared_ptr<Device> device_;
@@ -33,10 +33,10 @@ class Stream {
   // Throws Error(failed), with the reason, when the process has no such GPU.
   explicit Stream(std::shared_ptr<Device> gpu = device());
 
-  // The cudaStream_t for kernels of the node.
+  // The cudaStream_t for kernels of the node. Its GPU becomes the current one of this thread.
   void* native() const { return queue_->native(); }
   // Waits until all work of the stream is done. Throws Error(failed) when a part of it has failed.
-  void wait() const { queue_->mark()->wait(); }
+  void wait() const { queue_->wait(); }
 
   // For arrays.
   const std::shared_ptr<Queue>& queue() const { return queue_; }

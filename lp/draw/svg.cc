@@ -53,9 +53,10 @@ Label label_of(const PlanGroup& group) {
   if (type != label.name) label.lines.push_back(std::move(type));
   std::vector<std::string> needs;
   if (group.options.cpus > 0) needs.push_back(to_json(group.options.cpus) + " cpu");
-  if (group.options.gpus > 0) needs.push_back(std::to_string(group.options.gpus) + " gpu");
+  if (group.options.gpus > 0) needs.push_back(to_json(group.options.gpus) + " gpu");
   if (group.options.memory > 0) needs.push_back(memory_text(group.options.memory));
   if (!needs.empty()) label.lines.push_back(join(needs, ", ") + (group.size > 1 ? " each" : ""));
+  if (!group.options.device.empty()) label.lines.push_back("device " + group.options.device);
   if (group.options.ends_program) label.lines.push_back("ends the program");
   return label;
 }

@@ -3,10 +3,11 @@
 
 #include <memory>
 
+#include "lp/cuda/device.h"
 #include "lp/kernels/queue.h"
 
 namespace lp::kernels {
 
-std::unique_ptr<Queue> cuda_queue(int device);
+std::unique_ptr<Queue> cuda_queue(cuda::Device& device);
 
 }  // namespace lp::kernels

@@ -1,21 +1,18 @@
 #include "lp/kernels/device_queue.h"
 
-#include <string>
-
-#include "lp/base/error.h"
-#include "lp/gpu/toolkit.h"
+#include "lp/cuda/device.h"
 #ifdef LP_HAS_CUDA
 #include "lp/kernels/cuda_queue.h"
 #endif
 
 namespace lp::kernels {
 
-std::unique_ptr<Queue> device_queue([[maybe_unused]] int device) {
-  if (const std::string obstacle = gpu::obstacle_here(); !obstacle.empty()) throw_failed(obstacle);
+std::unique_ptr<Queue> device_queue(int device) {
+  const std::shared_ptr<cuda::Device> gpu = cuda::device(device);  // throws in a build without a toolkit
 #ifdef LP_HAS_CUDA
-  return cuda_queue(device);
+  return cuda_queue(*gpu);
 #else
-  throw_failed("this program was built without a CUDA toolkit");  // which obstacle_here() has said
+  return nullptr;
 #endif
 }
 

@@ -10,7 +10,8 @@
 namespace lp::kernels {
 
 // `device` counts the devices that this process may use (CUDA_VISIBLE_DEVICES). Error::failed in one sentence when
-// there is none: built without a CUDA toolkit, no driver, a driver that is too old, or no such device.
+// there is none: built without a CUDA toolkit, no driver, a driver that is too old, or no such device. When the device
+// has not enough memory for a piece of work, that fails with Error::overloaded.
 //
 // The queue may be used by any thread, one at a time, but not by a process that was forked after this call:
 // Error::failed.

@@ -2,6 +2,7 @@
 #include "lp/kernels/queue.h"
 
 #include <cstring>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -18,6 +19,12 @@ using Matrix = Eigen::Map<const Eigen::MatrixXf>;
 Matrix matrix(const float* data, std::uint64_t rows, std::uint64_t columns) {
   return {data, static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns)};
 }
+
+// Work on the host is done before somebody can mark it.
+class Done final : public cuda::Mark {
+ public:
+  void wait() const override {}
+};
 
 class HostQueue final : public Queue {
  public:
@@ -59,7 +66,10 @@ class HostQueue final : public Queue {
     }
   }
 
+  std::shared_ptr<const cuda::Mark> mark() override { return std::make_shared<const Done>(); }
+  void follow(const cuda::Mark& mark) override { mark.wait(); }
   void wait() override {}
+  void* native() const override { return nullptr; }  // the host has no streams
   bool on_device() const override { return false; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Where kernels run: a queue does its work in order, one piece after the other, in memory of its own. HostQueue runs on
-// the host; the queue of a device is in lp/cuda/kernels/. Code that is written for a queue runs on both.
+// Where kernels run: a cuda::Queue (lp/cuda/device.h) that also runs the kernels of lp and matrix products. One runs on
+// the host, in memory of the host; that of a GPU is in device_queue.h. Code that is written for a queue runs on both.
 //
 // Owned by a node, and used in its turn: one thread at a time. Each node has a queue of its own; none waits for the
 // work of another.
@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "lp/cuda/device.h"
 #include "lp/kernels/grid.h"
 #include "lp/kernels/kernel.h"
 
@@ -30,26 +31,11 @@ struct Product {
   float* c = nullptr;
 };
 
-class Queue {
+// Its memory is zeroed, and aligned to 64 bytes.
+class Queue : public cuda::Queue {
  public:
-  virtual ~Queue() = default;
-
-  // Memory that the queue's work can use, zeroed, aligned to 256 bytes. Error::failed when there is no more, with the
-  // size. It may be freed while work that was queued before still uses it.
-  virtual void* allocate(std::size_t bytes) = 0;
-  virtual void free(void* memory) noexcept = 0;
-
-  // Copies to, from and within the queue's memory. The host's bytes of to_device may be changed when it returns, those
-  // of to_host have arrived after wait().
-  virtual void to_device(void* to, const void* host, std::size_t bytes) = 0;
-  virtual void to_host(void* host, const void* from, std::size_t bytes) = 0;
-  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
-
   virtual void run(const Kernel& kernel) = 0;
   virtual void multiply(const Product& product) = 0;
-
-  // Returns when all work of this queue is done. Error::failed when a piece of it has failed, with the cause.
-  virtual void wait() = 0;
 
   virtual bool on_device() const = 0;
 };

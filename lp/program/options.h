@@ -33,12 +33,13 @@ struct GroupOptions {
   std::string name{};        // node names are "name" for add, "name/0", "name/1", ... for group
   Replicas replicas = 1;     // {2, 8} makes the group elastic: the program goes on with two of eight
   double cpus = 0;           // cores for each node; 0: the node shares the host's cores and computes with one thread
-  int gpus = 0;              // GPUs for each node; exported as CUDA_VISIBLE_DEVICES
+  double gpus = 0;           // GPUs for each node; below 1: a part of one, which other nodes share
   std::uint64_t memory = 0;  // bytes for each node; 0: no limit
   std::map<std::string, std::string> environment{};
   FailurePolicy on_failure{};
   bool ends_program = false;  // the program ends when every node of this group has finished
   Duration heartbeat{};       // a service that does not answer for this long has failed; 0: the launcher's default
+  std::string device{};       // where the nodes compute, for the plan: "cpu" or "cuda"; empty: it does not say
 };
 
 }  // namespace lp

@@ -1,6 +1,7 @@
 #include "lp/program/plan_check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -14,6 +15,11 @@ namespace lp::internal {
 namespace {
 
 using Problems = std::vector<std::string>;
+
+constexpr double kRounding = 1e-9;  // in sums of parts
+
+bool is_whole(double gpus) { return std::abs(gpus - std::round(gpus)) < kRounding; }
+bool is_part_or_whole(double gpus) { return !(gpus > 1) || is_whole(gpus); }
 
 // Checks a name that becomes the name of files, of processes and of hosts.
 void check_name(const char* what, const std::string& name, Problems& problems) {
@@ -54,6 +60,9 @@ void check_options(const GroupSpec& group, const NodeSpec* first, const GroupOpt
   }
   not_negative("cpus", options.cpus >= 0);
   not_negative("gpus", options.gpus >= 0);
+  if (!is_part_or_whole(options.gpus)) {
+    problem("has gpus " + to_json(options.gpus) + ": give a whole number, or less than 1 for a part of one GPU");
+  }
   not_negative("a heartbeat", options.heartbeat >= Duration::zero());
   not_negative("a restart budget", options.on_failure.budget >= 0);
   not_negative("a backoff", options.on_failure.backoff >= Duration::zero());
@@ -110,6 +119,26 @@ void check_processes(const Program& program, const std::vector<GroupOptions>& gr
   }
 }
 
+// A process has whole GPUs, or a part of one. Nodes that are threads of one process take what there is.
+void check_gpus(const Program& program, const std::vector<GroupOptions>& groups, const std::vector<bool>& together,
+                Problems& problems) {
+  std::map<std::size_t, double> gpus;  // by process
+  const std::vector<std::size_t> processes = processes_of(program, together);
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const std::size_t group = program.nodes()[i].group;
+    if (together.empty() || !together[group]) gpus[processes[i]] += groups[group].gpus;
+  }
+  std::set<std::size_t> reported;
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const double sum = gpus[processes[i]];
+    const GroupOptions& group = groups[program.nodes()[i].group];
+    if (sum < 1 + kRounding || is_whole(sum) || !is_part_or_whole(group.gpus) || !reported.insert(processes[i]).second)
+      continue;
+    problems.push_back("the process of '" + program.nodes()[i].name + "' needs " + to_json(sum) +
+                       " gpus for all of its nodes: it can have a whole number, or a part of one GPU");
+  }
+}
+
 // Returns how many of the group's nodes a host must have room for.
 int least_of(const GroupSpec& group) { return std::min(group.options.replicas.least, group.size); }
 
@@ -136,15 +165,14 @@ void check_host(const std::vector<HostNeed>& needs, const HostResources& host, P
   double memory = 0;
   for (const HostNeed& need : needs) {
     cpus += need.nodes * need.each.cpus;
-    gpus += static_cast<double>(need.nodes) * need.each.gpus;
+    gpus += need.nodes * need.each.gpus;
     memory += need.nodes * static_cast<double>(need.each.memory);
   }
-  constexpr double kRounding = 1e-9;
   if (host.cpus && cpus > *host.cpus + kRounding) {
     problems.push_back("the host has " + to_json(*host.cpus) + " cpus, but the program needs " + to_json(cpus) + " (" +
                        list(needs, [](const GroupOptions& group) { return to_json(group.cpus); }) + ")");
   }
-  if (host.gpus && gpus > *host.gpus) {
+  if (host.gpus && gpus > *host.gpus + kRounding) {
     problems.push_back("the host has " + std::to_string(*host.gpus) + " gpus, but the program needs " + to_json(gpus) +
                        " (" + list(needs, [](const GroupOptions& group) { return to_json(group.gpus); }) + ")" +
                        (host.no_gpus.empty() ? "" : ": " + host.no_gpus));
@@ -205,6 +233,7 @@ std::vector<std::string> problems_of(const Program& program, const std::vector<G
         "no node of the program has run(), so it would never end: give a node a run(), or allow that with --serve");
   }
   check_processes(program, groups, options.together, problems);
+  check_gpus(program, groups, options.together, problems);
   std::vector<HostNeed> needs;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (options.on_host.empty() || options.on_host[i]) needs.push_back({groups[i], least_of(program.groups()[i])});

@@ -72,7 +72,7 @@ std::string policy(const FailurePolicy& policy) {
 std::vector<std::string> needs(const GroupOptions& options) {
   std::vector<std::string> needs;
   if (options.cpus > 0) needs.push_back(to_json(options.cpus) + (options.cpus == 1 ? " cpu" : " cpus"));
-  if (options.gpus > 0) needs.push_back(counted(static_cast<std::size_t>(options.gpus), "gpu"));
+  if (options.gpus > 0) needs.push_back(to_json(options.gpus) + (options.gpus == 1 ? " gpu" : " gpus"));
   if (options.memory > 0) needs.push_back(memory_text(options.memory) + " of memory");
   return needs;
 }
@@ -88,6 +88,7 @@ void append_group(std::string& text, const Plan& plan, const PlanGroup& group) {
 
   std::vector<std::string> traits{group.active ? "runs" : "serves"};
   if (options.ends_program) traits.push_back("its end ends the program");
+  if (!options.device.empty()) traits.push_back("device " + options.device);
   if (group.saves) traits.push_back("saved in checkpoints");
   traits.push_back(policy(options.on_failure));
   if (options.heartbeat > Duration::zero()) {
@@ -184,6 +185,7 @@ std::string to_json(const Plan& plan) {
     json.member("cpus", options.cpus);
     json.member("gpus", options.gpus);
     json.member("memory", options.memory);
+    if (!options.device.empty()) json.member("device", options.device);
     json.member("environment", options.environment);
     json.member("heartbeat", to_seconds(options.heartbeat));
     json.key("on_failure");

@@ -137,7 +137,7 @@ class StreamCall final : public Call, public StreamSink<T> {
       return;
     }
     try {
-      send_item(reply(), encode_value<T>(item));
+      send_item(reply(), encode_value<T>(item, receiver_of(reply())));
     } catch (...) {
       fail(as_error(std::current_exception()));
     }

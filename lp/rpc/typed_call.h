@@ -83,8 +83,9 @@ template <class Params>
 inline constexpr ArgumentsOps kArgumentsOps = arguments_ops<Params>();
 
 template <class R>
-Message encode_value(const Stored<R>& value) {
+Message encode_value(const Stored<R>& value, const MessageReceiver* receiver) {
   Writer writer(reply_front());
+  writer.set_receiver(receiver);
   if constexpr (!std::is_void_v<R>) writer.value(value);
   return writer.take();
 }
@@ -102,7 +103,9 @@ void decode_value(Slot<Stored<R>>& out, const Message& message, std::size_t offs
 
 template <class R>
 struct ResultFunctions {
-  static void encode(StateBase& state, Message& out) { out = encode_value<R>(state.value<R>()); }
+  static void encode(StateBase& state, Message& out, const MessageReceiver* receiver) {
+    out = encode_value<R>(state.value<R>(), receiver);
+  }
   static void decode(StateBase& state, const Message& message, std::size_t offset) {
     decode_value<R>(state.slot<R>(), message, offset);
   }

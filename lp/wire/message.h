@@ -2,6 +2,7 @@
 // The bytes of one message. A value, owned by its holder.
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "lp/base/array.h"
@@ -29,5 +30,18 @@ struct Message {
     return size;
   }
 };
+
+// The process that a message is for.
+class MessageReceiver {
+ public:
+  // Whether it opens memory of that place, so that a frame may be the name of bytes there (Buffer::naming).
+  virtual bool opens(std::uint64_t place) const = 0;
+
+ protected:
+  ~MessageReceiver() = default;
+};
+
+// Replaces names of bytes that the receiver does not open by the bytes. Throws Error when they cannot be had.
+void replace_names(Message& message, const MessageReceiver& receiver);
 
 }  // namespace lp

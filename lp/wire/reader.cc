@@ -32,6 +32,12 @@ Buffer Reader::shared_array(std::uint64_t count, std::size_t item_size, std::siz
   return frame.aligned_to(alignment) ? frame : Buffer::copy_of(frame.bytes());
 }
 
+Buffer Reader::name(std::uint64_t count, std::size_t item_size, std::size_t size) {
+  const bool is_array =
+      byte_size(count, item_size) <= size || next_array_ == arrays_.size() || arrays_[next_array_].size() != size;
+  return is_array ? Buffer() : next_frame(size);
+}
+
 const Buffer& Reader::next_frame(std::size_t size) {
   if (next_array_ == arrays_.size()) fail("the frame of an array is missing");
   const Buffer& frame = arrays_[next_array_++];

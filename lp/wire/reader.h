@@ -57,6 +57,9 @@ class Reader {
   std::span<const std::byte> array(std::uint64_t count, std::size_t item_size);
   // Like array(), for keeping: returns the frame itself if it is aligned, otherwise an aligned copy.
   Buffer shared_array(std::uint64_t count, std::size_t item_size, std::size_t alignment);
+  // Returns the next frame, which must have `size` bytes, if it is the name of an array of `count` items that lies
+  // elsewhere, and not the array: then it is smaller. Else returns nothing, and the array can be read.
+  Buffer name(std::uint64_t count, std::size_t item_size, std::size_t size);
   std::size_t left() const { return body_.size() - at_; }
 
   [[noreturn]] void fail(std::string_view what) const;

@@ -9,6 +9,13 @@
 
 namespace lp {
 
+void replace_names(Message& message, const MessageReceiver& receiver) {
+  for (Buffer& array : message.arrays) {
+    const std::shared_ptr<Buffer::Elsewhere> bytes = array.elsewhere();
+    if (bytes != nullptr && !receiver.opens(bytes->place())) array = bytes->here();
+  }
+}
+
 Writer::Writer(std::size_t front) {
   if (front > 0) std::memset(room(front), 0, front);
 }
@@ -34,6 +41,16 @@ void Writer::array(const Buffer& buffer) {
   } else {
     bytes(buffer.data(), buffer.size());
   }
+}
+
+bool Writer::name(const Buffer& name) {
+  const std::shared_ptr<Buffer::Elsewhere> bytes = name.elsewhere();
+  if (receiver_ == nullptr || !is_frame(name.size(), arrays_.size()) || !receiver_->opens(bytes->place())) return false;
+  arrays_.push_back(
+      owner_ == nullptr
+          ? name
+          : Buffer::naming(Buffer::wrap(name.data(), name.size(), [owner = owner_, held = name] {}), bytes));
+  return true;
 }
 
 void Writer::grow(std::size_t size) {

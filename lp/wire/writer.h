@@ -27,6 +27,10 @@ class Writer {
   template <Sendable T>
   void value(const T& value);
 
+  // For this receiver, frames may name bytes that are elsewhere. Without one, the bytes themselves are sent.
+  void set_receiver(const MessageReceiver* receiver) { receiver_ = receiver; }
+  const MessageReceiver* receiver() const { return receiver_; }
+
   // Returns the written message. The Writer is spent.
   Message take();
 
@@ -42,6 +46,8 @@ class Writer {
   // Writes the bytes of an array whose count was written: into the body, or as a frame if is_frame().
   void array(const void* data, std::size_t size);
   void array(const Buffer& buffer);  // the frame shares the buffer
+  // Writes the name of bytes elsewhere as a frame, if the receiver opens their memory: returns false if it does not.
+  bool name(const Buffer& name);
   // Every array frame that follows keeps `owner` alive.
   void keep(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
   std::size_t written() const { return static_cast<std::size_t>(at_ - body_.data()); }
@@ -75,6 +81,7 @@ class Writer {
   std::byte* end_ = nullptr;  // end of the room in body_
   std::vector<Buffer> arrays_;
   std::shared_ptr<const void> owner_;
+  const MessageReceiver* receiver_ = nullptr;
   int depth_ = 0;
 };
 

@@ -22,9 +22,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lp/base/array.h"
+#include "lp/cuda/array.h"
 #include "lp/rpc/clients.h"
 #include "nodes/collective/collective_member.h"
 
@@ -92,6 +94,13 @@ class Collective {
   // The same for arrays; other ranks read them without a copy. Some ranks may give arrays, others spans.
   void allreduce(std::span<Array<float>> arrays);
   void allreduce(Array<float>& array) { allreduce(std::span<Array<float>>(&array, 1)); }
+  // The same for an array on a GPU. Its values come through pinned memory, and the sum goes back when somebody asks for
+  // it there. Some ranks may give one, others arrays of the host. After an error it is as it was.
+  void allreduce(cuda::Array<float>& array) {
+    Array<float> values = array;
+    allreduce(values);
+    array = std::move(values);
+  }
 
   // The sum, maximum or minimum over all ranks, element by element, in place, for T = float, double, std::int32_t or
   // std::int64_t. Each rank reduces one slice in the order of the ranks, and sends it to all. Sums of integers wrap

@@ -39,11 +39,12 @@ EvolutionGraph add_evolution(Program& program, const Evolution& evolution) {
   check(evolution);
   const FailurePolicy on_failure = policy_of(evolution, stop_program());
   const auto metrics = program.add<Metrics>({.name = "metrics", .on_failure = on_failure});
-  const auto learner =
-      program.declare<EvolutionLearner>({.name = "learner", .on_failure = on_failure, .ends_program = true});
+  const auto learner = program.declare<EvolutionLearner>(
+      {.name = "learner", .on_failure = on_failure, .ends_program = true, .device = evolution.device});
   const GroupOptions group{.name = "worker",
                            .replicas = evolution.workers,
-                           .on_failure = policy_of(evolution, evolution.workers.elastic() ? ignore() : stop_program())};
+                           .on_failure = policy_of(evolution, evolution.workers.elastic() ? ignore() : stop_program()),
+                           .device = evolution.device};
   const GroupHandle<EvolutionMember> workers =
       program.group<EvolutionWorker>(group, context, learner, evolution.search);
   program.define(learner, context, metrics, workers, evolution.search);

@@ -11,6 +11,8 @@
 //
 // Values; a pure function.
 
+#include <string>
+
 #include "lp/base/replicas.h"
 #include "lp/program/program.h"
 #include "nodes/metrics.h"
@@ -22,6 +24,7 @@ struct Evolution {
   EvolutionOptions search{};
   Replicas workers = 2;  // {2, 8}: the search goes on with two of eight, and uses all that are there
   int restarts = 0;      // how often each failed node is restarted; then the program stops, or loses an elastic worker
+  std::string device{};  // where the method computes, for the plan (GroupOptions::device)
 };
 
 struct EvolutionGraph {

@@ -46,7 +46,7 @@ void Feeder::run(Context& node) {
 
 TrainingGraph add_fed_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                const Scheme& scheme) {
-  TrainingGraph graph = add_server_training(program, {.model = task.model}, training, scheme);
+  TrainingGraph graph = add_server_training(program, {.model = task.model, .device = task.device}, training, scheme);
   program.group<Feeder>({.name = "feeder", .replicas = training.workers, .on_failure = restart_or_stop(training)},
                         FedWorkers{graph}, task, training, scheme);
   return graph;

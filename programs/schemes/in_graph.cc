@@ -81,7 +81,7 @@ TrainingGraph add_distributed_training(Program& program, const LearningTask& tas
   const Scheme scheme = synchronous_scheme(training);
   const auto servers = add_servers(program, task, training, scheme, /*pushers=*/1);
   const auto group = program.group<GradientReplica>(
-      {.name = "replica", .replicas = training.workers, .on_failure = replica_failure}, task);
+      {.name = "replica", .replicas = training.workers, .on_failure = replica_failure, .device = task.device}, task);
   const GroupHandle<ParameterService> services(servers);
   const auto client = add_workers(
       program, {.name = "worker", .on_failure = restart_or_stop(training), .ends_program = true}, services, services,

@@ -123,7 +123,8 @@ TrainingGraph add_outer_product_training(Program& program, const LearningTask& t
   }
   const LearningTask factored{
       .model = [products, whole = task.model] { return std::make_unique<FactoredMlp>(products, whole); },
-      .data = task.data};
+      .data = task.data,
+      .device = task.device};
   factored.model();  // throws if the units do not fit
   const auto workers = static_cast<std::uint32_t>(training.workers);
   return add_server_training(

@@ -292,8 +292,8 @@ TrainingGraph add_pipeline_training(Program& program, const LearningTask& task, 
                     " micro-batches: give at least one of each, and fewer stages than layers of units");
   }
   const FailurePolicy policy = restart_or_stop(training);
-  const auto stages =
-      program.declare_group<PipelineStage>({.name = "stage", .replicas = pipeline.stages, .on_failure = policy});
+  const auto stages = program.declare_group<PipelineStage>(
+      {.name = "stage", .replicas = pipeline.stages, .on_failure = policy, .device = task.device});
   program.define(stages, context, stages, pipeline, training, task);
   const GroupHandle<ParameterServer> servers("server", 0);
   const BoundScheme<GroupHandle<PipelineStage>> scheme{

@@ -63,9 +63,12 @@ TrainingGraph add_decentralized_workers(Program& program, const LearningTask& ta
   if (training.workers < 1) throw Error(ErrorKind::failed, "a training needs at least one worker");
   const GroupHandle<ParameterServer> servers("server", 0);
   const GroupHandle<ParameterService> none(servers);
-  const auto workers = program.group<TrainingWorker>(
-      {.name = "worker", .replicas = training.workers, .on_failure = worker_policy(training), .ends_program = true},
-      none, none, std::vector<Tensor>(), task, training, scheme);
+  const auto workers = program.group<TrainingWorker>({.name = "worker",
+                                                      .replicas = training.workers,
+                                                      .on_failure = worker_policy(training),
+                                                      .ends_program = true,
+                                                      .device = task.device},
+                                                     none, none, std::vector<Tensor>(), task, training, scheme);
   return {servers, workers};
 }
 

@@ -138,7 +138,8 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
       .name = "worker",
       .replicas = training.workers,
       .on_failure = scheme.loses_workers && training.restarts == 0 ? ignore() : restart_or_stop(training),
-      .ends_program = true};
+      .ends_program = true,
+      .device = task.device};
   const Above above = add_levels(program, training, scheme.levels, GroupHandle<Learner>(group.name, training.workers),
                                  {.services = servers});
   return {servers, add_workers(program, group, above, servers, tensors, task, training, scheme)};

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <Eigen/Core>
@@ -36,6 +37,7 @@ struct LearningTask {
   std::function<std::unique_ptr<Model>()> model{};
   // The training data; the program's seed decides about splits. Without it, workers train on batches from feeders.
   std::function<Dataset(std::uint64_t seed)> data{};
+  std::string device{};  // where the model computes gradients, for the plan (GroupOptions::device)
 };
 
 struct ServerTraining {

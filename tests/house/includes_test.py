@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "lp": PARTS,  # lp/lp.h, which is for the folders above
     "lp/base": [],
     "lp/gpu": ["lp/base"],
-    "lp/kernels": ["lp/base", "lp/gpu"],
+    "lp/kernels": ["lp/base", "lp/gpu", "lp/cuda"],
     "lp/wire": ["lp/base"],
     "lp/cuda": ["lp/base", "lp/wire", "lp/gpu"],
     "lp/rpc/link": ["lp/base", "lp/wire"],  # the common part of the core and the transports

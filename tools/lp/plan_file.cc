@@ -28,8 +28,9 @@ struct GroupText {
   bool saves = false;
   bool ends_program = false;
   double cpus = 0;
-  int gpus = 0;
+  double gpus = 0;
   std::uint64_t memory = 0;
+  std::string device{};
   std::map<std::string, std::string> environment{};
   double heartbeat = 0;
   PolicyText on_failure{};
@@ -70,7 +71,8 @@ Plan plan_from(const PlanText& text) {
                    .gpus = group.gpus,
                    .memory = group.memory,
                    .environment = group.environment,
-                   .ends_program = group.ends_program};
+                   .ends_program = group.ends_program,
+                   .device = group.device};
     one.options.heartbeat = duration(group.heartbeat);
     one.options.on_failure = {.action = group.on_failure.action,
                               .budget = group.on_failure.budget,

@@ -39,6 +39,19 @@ void record_call(Peer& peer, const CallScope& scope, const Caller& caller, std::
   peer.process().spans().record(record);
 }
 
+// The process where the callee is now.
+class PeerReceiver final : public MessageReceiver {
+ public:
+  explicit PeerReceiver(const Peer& peer) : peer_(peer) {}
+  bool opens(std::uint64_t place) const override {
+    const std::shared_ptr<Connection> connection = peer_.connection();
+    return connection != nullptr && connection->opens(place);
+  }
+
+ private:
+  const Peer& peer_;
+};
+
 // What keeps the node, when it is here, from its calls.
 void add_obstacles_here(const Peer& peer, Standings& all) {
   if (const ServiceInstance* const node = peer.local(); node != nullptr) add_standings(*node, all);
@@ -227,7 +240,7 @@ void Call::invoke() {
 void Call::done() noexcept {
   if (counts_once()) {
     Outcome outcome;
-    result_.encode(*this, outcome.message);
+    result_.encode(*this, outcome.message, nullptr);
     node_->once().finish(caller_, std::move(outcome));
   }
   // The side that gave up first has claimed the state; then nobody reads the slot.
@@ -350,7 +363,7 @@ void Call::completed() noexcept {
   } else {
     try {
       Message message;
-      result_.encode(*this, message);
+      result_.encode(*this, message, receiver_of(reply_));
       send_value(reply_, std::move(message));
     } catch (...) {
       send_error(reply_, node_->failure(*method_, scope_, std::current_exception()));
@@ -385,7 +398,9 @@ void Pending::leave() {
 }
 
 void Pending::encode(const void* arguments) {
+  const PeerReceiver receiver(peer_);
   Writer writer(call_front(scope_.path.size));
+  writer.set_receiver(&receiver);
   info_.arguments->encode(arguments, writer);
   message = writer.take();
 }

@@ -86,7 +86,8 @@ struct Outgoing {
 
 // The operations on a result of one type in the slot of a state, and factories of calls that have such a slot.
 struct ResultOps {
-  void (*encode)(StateBase& state, Message& out);                                // leaves reply_front() blank bytes
+  // Leaves reply_front() blank bytes. `receiver` may be null: it is not known.
+  void (*encode)(StateBase& state, Message& out, const MessageReceiver* receiver);
   void (*decode)(StateBase& state, const Message& message, std::size_t offset);  // throws Error
   void (*move)(StateBase& from, StateBase& to);
   Call* (*call)(const Outgoing& call, void* arguments);  // moves the arguments out of `arguments`
@@ -305,6 +306,9 @@ class Pending : public StateBase {
 
 // Lets the caller of a call that came as bytes cancel it.
 void track_served(const ReplyTo& to, StateBase& call);
+
+// Null where it is not another process.
+const MessageReceiver* receiver_of(const ReplyTo& to) noexcept;
 
 // Sends a reply: to the connection, or to the pending call of this process.
 void send_value(const ReplyTo& to, Message message) noexcept;

@@ -29,6 +29,15 @@ std::optional<Error> too_large(const Message& message) {
                                       " bytes is too large to be sent: the limit is 8 GiB; send it in parts");
 }
 
+// A call that was made for another process may come here after all. The callee refuses a message that lacks an array.
+void replace_names_or_spoil(Message& message, const Connection& to) {
+  try {
+    replace_names(message, to);
+  } catch (const Error&) {
+    message.arrays.clear();
+  }
+}
+
 }  // namespace
 
 bool equal_secrets(const std::string& a, const std::string& b) {
@@ -36,6 +45,8 @@ bool equal_secrets(const std::string& a, const std::string& b) {
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) different |= static_cast<unsigned>(a[i] ^ b[i]);
   return different == 0;
 }
+
+const MessageReceiver* receiver_of(const ReplyTo& to) noexcept { return to.connection.get(); }
 
 void track_served(const ReplyTo& to, StateBase& call) {
   if (to.connection != nullptr) {
@@ -180,6 +191,7 @@ void Connection::transmit(Pending& call, bool granted) {
   }
   call.counted.sent(call.message.size());
   Message message = call.retries() ? call.message : std::move(call.message);
+  replace_names_or_spoil(message, *this);
   link_->send(std::move(message));
 }
 

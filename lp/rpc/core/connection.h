@@ -23,7 +23,7 @@ namespace lp::rpc {
 // Compares two secrets in a time that does not depend on which byte is wrong.
 bool equal_secrets(const std::string& a, const std::string& b);
 
-class Connection : public std::enable_shared_from_this<Connection> {
+class Connection final : public std::enable_shared_from_this<Connection>, public MessageReceiver {
  public:
   static constexpr std::size_t kCallLimit = CallSlots<Pending*>::kLimit;  // largest number of calls without a reply
   static constexpr std::size_t kByteLimit = std::size_t{4} << 30;         // largest number of their bytes
@@ -80,6 +80,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void refuse();
 
   Link& link() { return *link_; }
+  bool opens(std::uint64_t place) const override { return link_->opens(place); }
 
  private:
   Hold hold_if_full(Call& call) noexcept;

@@ -244,6 +244,7 @@ Future<void> watch_arrays(Message& message) {
   });
   Future<void> future = gone->future();
   for (Buffer& array : message.arrays) {
+    if (array.elsewhere() != nullptr) continue;  // it takes none of that memory
     const std::byte* const data = array.data();
     const std::size_t size = array.size();
     array = Buffer::wrap(data, size, [held = std::move(array), gone]() mutable {

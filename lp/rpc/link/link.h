@@ -3,6 +3,7 @@
 // Connection's task. Owned by its Connection; thread-safe.
 
 #include <cstddef>
+#include <cstdint>
 
 #include "lp/base/scheduler.h"
 #include "lp/wire/message.h"
@@ -26,6 +27,9 @@ class Link {
   // Whether so much is queued that no more replies should be made for now. Connection::drained follows.
   virtual bool full() const noexcept = 0;
   static constexpr std::size_t kFull = 24 << 20;  // bytes
+
+  // Whether the process at the other side opens memory of that place (Buffer::Elsewhere).
+  virtual bool opens(std::uint64_t place) const noexcept { return (static_cast<void>(place), false); }
 
   // Whether big arrays are read in place, without a copy.
   virtual bool shares_memory() const noexcept { return false; }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/shared_heap.h"
 
 namespace lp::rpc {
 namespace {
@@ -151,7 +152,7 @@ Introduction receive_memory(const Descriptor& socket, bool dialed) {
   Introduction introduction{.lane = greeting.lane};
   if (dialed) introduction.lanes = open(got[0], SharedMemory::Access::write, sizeof(RingPair));
   introduction.neighbour.bell = open(got[wanted - 2], SharedMemory::Access::write, sizeof(Doorbell));
-  introduction.neighbour.heap = open(got[wanted - 1], SharedMemory::Access::read, 0);
+  introduction.neighbour.heap = open(got[wanted - 1], SharedMemory::Access::read, SharedHeap::kFront);
   return introduction;
 }
 

@@ -385,6 +385,7 @@ void Shm::State::end(std::uint64_t tag, bool by_us) {
     ended.link->receive(Handlers::in_pool);  // handles its last replies
     by_us ? ended.connection->close() : ended.connection->sever();
   }
+  ended.link->forget_neighbour();
   ended.link->wake();
   receivers->wake();
 }

@@ -139,7 +139,10 @@ ShmLink::ShmLink(Pool& pool, Side side, SharedMemory lanes, std::shared_ptr<cons
 ShmLink::~ShmLink() {
   SharedHeap::use().remove(*this);
   returns_->detach();
+  forget_neighbour();  // handlers that were still running may have opened memory of it
 }
+
+void ShmLink::forget_neighbour() noexcept { SharedHeap::use().neighbour_is_gone(neighbour_->heap); }
 
 void ShmLink::send(Message message) {
   if (taker_.any()) take_back();

@@ -53,6 +53,7 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   void send(Message message) override;
   Queued queued() const override;
   bool full() const noexcept override { return full_.load(std::memory_order_relaxed); }
+  bool opens(std::uint64_t place) const noexcept override { return SharedHeap::announces(neighbour_->heap, place); }
   bool shares_memory() const noexcept override { return true; }
   Word* begin_reading() noexcept override;
   bool read() override;
@@ -67,6 +68,8 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   // messages.
   std::size_t receive(Handlers handlers, std::size_t most = kAll);
   static constexpr std::size_t kAll = ~std::size_t{0};
+  // Closes memory of the neighbour that is open for the next use only: no message will come any more.
+  void forget_neighbour() noexcept;
   // Wakes the readers: the neighbour has died, perhaps about to wake one.
   void wake() noexcept { unpark(incoming_.reader, 1 << 16); }
 

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/launchers/main_fixture.h"
+#include "tests/launchers/watched.h"
 #include "tests/lp/gpu/stand_in.h"
 
 namespace lp::test {
@@ -101,6 +104,58 @@ TEST_F(MainTest, MoreGpusThanThereAreAreRefusedWithTheSum) {
   Subprocess program(arguments({with_processes(), configuration("groups:\n  worker:\n    gpus: 2\n")}));
   EXPECT_EQ(program.wait().code, 2);
   EXPECT_TRUE(has(program.err(), "the host has 3 gpus, but the program needs 4 (")) << program.err();
+}
+
+TEST_F(MainTest, NodesShareAGpuOfWhichTheyAskForParts) {
+  const GpuStandIn host(kThreeGpus);
+  Subprocess program(arguments({with_processes(), "--mode=says where it is", "--workers=4",
+                                configuration("groups: {counter: {gpus: 1}, worker: {gpus: 0.5}}\n")}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  for (const std::string place : {"worker/0 | gpus GPU-bb, ", "worker/1 | gpus GPU-bb, ", "worker/2 | gpus GPU-cc, ",
+                                  "worker/3 | gpus GPU-cc, "}) {
+    EXPECT_TRUE(has(program.err(), place)) << program.err();
+  }
+  Subprocess more(arguments({with_processes(), "--workers=3", configuration("groups: {worker: {gpus: 0.9}}\n")}));
+  EXPECT_EQ(more.wait().code, 0) << more.err();
+  Subprocess most(arguments(
+      {with_processes(), "--workers=3", configuration("groups: {counter: {gpus: 0.2}, worker: {gpus: 0.9}}\n")}));
+  EXPECT_EQ(most.wait().code, 2);
+  EXPECT_TRUE(has(most.err(),
+                  "worker/2 needs 0.9 gpus, 0 of memory, and localhost has 0 (and 0.8, 0.1, 0.1 of shared "
+                  "ones) gpus, "))
+      << most.err();
+}
+
+TEST_F(MainTest, ANodeThatUsesMoreThanItsPartOfAGpuEnds) {
+  const std::string gpu = "GPU-" + std::to_string(getpid());
+  const std::string facts = "driver 580.95.05 13000\ngpu " + gpu + " 85899345920 0 0 NVIDIA H100\n";
+  const GpuStandIn host(facts);
+  Subprocess program(arguments({with_processes(), "--mode=says where it is", "--steps=1000000000", "--workers=2",
+                                configuration("groups: {worker: {gpus: 0.5}}\n")}));
+  ASSERT_TRUE(program.read_until("worker/0 | gpus " + gpu)) << program.err();
+  ASSERT_TRUE(program.read_until("worker/1 | gpus " + gpu)) << program.err();
+  const std::vector<int> processes = marked("CUDA_VISIBLE_DEVICES=" + gpu);
+  ASSERT_EQ(processes.size(), 2U);
+  const auto uses = [&](int process, std::uint64_t gibibytes) {
+    return "process " + gpu + " " + std::to_string(process) + " " + std::to_string(gibibytes << 30) + "\n";
+  };
+  host.change(facts + uses(processes[0], 40) + uses(processes[1], 41));
+  EXPECT_EQ(program.wait().code, 1);
+  EXPECT_TRUE(has(program.err(), " was killed by its agent: it used 41G of the memory of GPU " + gpu +
+                                     " (NVIDIA H100), and its part is 40G"))
+      << program.err();
+}
+
+TEST_F(MainTest, WhereAProcessHasWholeGpusOnlyAPartIsRefused) {
+  const std::string file = configuration("groups: {worker: {gpus: 0.5}}\n");
+  for (const auto& [launcher, more] :
+       {std::pair("kubernetes", "--image=none"), std::pair("slurm", "--slurm=--time=1")}) {
+    Subprocess program(arguments({"--launch=" + std::string(launcher), more, "--dry-run", file}));
+    EXPECT_EQ(program.wait().code, 2);
+    EXPECT_TRUE(has(program.err(), "the process of worker/0 asks for 0.5 gpus, and the launcher " +
+                                       std::string(launcher) + " gives whole GPUs only: ask for 1, or "))
+        << program.err();
+  }
 }
 
 TEST_F(MainTest, APinnedNodeHasCoresOfItsOwn) {

@@ -263,6 +263,19 @@ TEST_F(SshTest, AHostThatComesBackGivesWhatItHasThen) {
   EXPECT_EQ(program.wait().code, 130) << program.err();
 }
 
+TEST_F(SshTest, NodesShareAGpuOfAHostOfWhichTheyAskForParts) {
+  hosts_.boot("4,9");
+  const std::string file = "groups: {counter: {hosts: [h2], gpus: 1}, worker: {hosts: [h2], gpus: 0.5}}\n";
+  Subprocess program(on_hosts({"--mode=says where it is", "--workers=2", configuration(file)}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  for (const std::string worker : {"worker/0", "worker/1"}) {
+    EXPECT_TRUE(has(program.err(), worker + " | gpus GPU-9, ")) << program.err();
+  }
+  Subprocess most(on_hosts({"--workers=3", configuration(file)}));
+  EXPECT_EQ(most.wait().code, 1);
+  EXPECT_TRUE(has(most.err(), "worker/2 needs 0.5 gpus, 0 of memory, and h2 has 0 gpus, ")) << most.err();
+}
+
 TEST_F(SshTest, WhatDoesNotFitOnAHostThatComesBackWithLessIsRefused) {
   hosts_.boot("4,9");
   const std::string file = "groups: {counter: {hosts: [h1]}, worker: {hosts: [h2], gpus: 2}}\n";

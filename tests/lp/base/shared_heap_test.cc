@@ -80,7 +80,7 @@ TEST_F(SharedHeapTest, WhatIsGivenBackIsOneWholeAgain) {
     }
   }
   EXPECT_EQ(heap().used(), before);
-  const Buffer whole = Buffer::uninitialized(heap().memory().size() - before);
+  const Buffer whole = Buffer::uninitialized(heap().memory().size() - SharedHeap::kFront - before);
   EXPECT_TRUE(before > 0 || heap().contains(whole.data()));
 }
 
@@ -141,8 +141,21 @@ TEST_F(SharedHeapTest, WhatComesBackIsTheParentsNotItsChilds) {
   EXPECT_EQ(lender.asked, 1);
 }
 
+TEST_F(SharedHeapTest, OthersSeeWhatIsAnnouncedUntilItIsWithdrawn) {
+  const SharedMemory theirs =
+      SharedMemory::open(heap().memory().descriptor(), SharedMemory::Access::read, heap().memory().size());
+  EXPECT_FALSE(SharedHeap::announces(theirs, 7));
+  for (const std::uint64_t place : {7, 8, 7}) heap().announce(place);
+  EXPECT_TRUE(SharedHeap::announces(theirs, 7));
+  heap().withdraw(7);
+  EXPECT_FALSE(SharedHeap::announces(theirs, 7));
+  EXPECT_TRUE(SharedHeap::announces(theirs, 8));
+  EXPECT_NE(heap().owner(), 0U);
+  EXPECT_EQ(SharedHeap::owner_of(theirs), heap().owner());
+}
+
 TEST_F(SharedHeapTest, AFullHeapIsNoError) {
-  const Buffer all = Buffer::uninitialized(heap().memory().size() - heap().used());
+  const Buffer all = Buffer::uninitialized(heap().memory().size() - SharedHeap::kFront - heap().used());
   Array<int> more(100'000);
   EXPECT_FALSE(heap().contains(more.data()));
   more.edit()[99'999] = 3;

@@ -3,17 +3,22 @@
 // come before: so a missing mark shows as wrong bytes. Memory that was given back has other bytes. Owned by its test;
 // thread-safe.
 
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/shared_memory.h"
 #include "lp/base/text.h"
 #include "lp/cuda/device.h"
 #include "lp/cuda/stream.h"
@@ -24,10 +29,15 @@ class ProcessorQueue;
 
 class ProcessorDevice final : public cuda::Device, public std::enable_shared_from_this<ProcessorDevice> {
  public:
+  static constexpr std::size_t kLeastShared = std::size_t{300} << 10;  // bytes
+
   explicit ProcessorDevice(std::string name = "GPU-test", std::size_t memory = std::size_t{1} << 30)
       : name_(std::move(name)), memory_(memory) {}
 
   const std::string& name() const noexcept override { return name_; }
+  std::uint64_t place() const noexcept override { return std::hash<std::string>()(name_) | 1; }
+  std::optional<cuda::MemoryHandle> share(const void* memory) override;
+  std::shared_ptr<const std::byte> open(const std::array<std::byte, 64>& base) override;
   std::unique_ptr<cuda::Queue> open_queue() override;
   std::unique_ptr<cuda::Pinned> pin(std::size_t size) override;
 
@@ -35,6 +45,12 @@ class ProcessorDevice final : public cuda::Device, public std::enable_shared_fro
   void fail() { failed_ = true; }
   std::size_t used() const { return used_; }  // bytes that were taken, and not yet given back
   int copies() const { return copies_; }      // copies from and to the host
+  int opened() const { return opened_; }      // pieces of memory of other processes that are open
+  int opens() const { return opens_; }        // how often one was opened
+  // From now on it names no memory, as in a container.
+  void refuse_to_share() { shares_ = false; }
+  // From now on it opens no memory of other processes.
+  void refuse_to_open() { opens_memory_ = false; }
 
  private:
   friend class ProcessorQueue;
@@ -47,7 +63,17 @@ class ProcessorDevice final : public cuda::Device, public std::enable_shared_fro
   std::recursive_mutex mutex_;
   std::size_t used_ = 0;
   int copies_ = 0;
+  std::atomic<int> opened_ = 0;
+  std::atomic<int> opens_ = 0;
+  bool shares_ = true;
+  bool opens_memory_ = true;
   bool failed_ = false;
+  struct Block {
+    SharedMemory memory;
+    std::uint64_t number;
+  };
+  std::map<const void*, Block> blocks_;
+  std::uint64_t next_block_ = 0;
 };
 
 class ProcessorQueue final : public cuda::Queue {
@@ -70,22 +96,25 @@ class ProcessorQueue final : public cuda::Queue {
       throw Error(ErrorKind::overloaded, gpu_->name_ + " has no " + memory_text(size) + " of memory left");
     }
     gpu_->used_ += size;
-    auto* memory = new std::byte[size];
-    sizes_->emplace(memory, size);
+    SharedMemory block = SharedMemory::create("test-gpu", size);
+    std::byte* const memory = block.data();
+    gpu_->blocks_.emplace(memory, ProcessorDevice::Block{std::move(block), gpu_->next_block_++});
     return memory;
   }
   void free(void* memory) noexcept override {
     const std::lock_guard lock(gpu_->mutex_);
-    work_->tasks.push_back([gpu = gpu_.get(), sizes = sizes_, memory] {
-      const auto at = sizes->find(memory);
-      std::memset(memory, 0xEE, at->second);
-      gpu->used_ -= at->second;
-      delete[] static_cast<std::byte*>(memory);
-      sizes->erase(at);
+    work_->tasks.push_back([gpu = gpu_.get(), memory] {
+      const auto at = gpu->blocks_.find(memory);
+      std::memset(memory, 0xEE, at->second.memory.size());
+      gpu->used_ -= at->second.memory.size();
+      gpu->blocks_.erase(at);
     });
   }
-  void to_gpu(void* to, const std::byte* from, std::size_t size) override { copy(to, from, size); }
-  void to_host(std::byte* to, const void* from, std::size_t size) override { copy(to, from, size); }
+  void to_device(void* to, const void* host, std::size_t size) override { transfer(to, host, size); }
+  void to_host(void* host, const void* from, std::size_t size) override { transfer(host, from, size); }
+  void copy(void* to, const void* from, std::size_t size) override {
+    put([to, from, size] { std::memcpy(to, from, size); });
+  }
   std::shared_ptr<const cuda::Mark> mark() override {
     const std::lock_guard lock(gpu_->mutex_);
     gpu_->check();
@@ -94,7 +123,8 @@ class ProcessorQueue final : public cuda::Queue {
   void follow(const cuda::Mark& mark) override {
     put([reached = static_cast<const Reached&>(mark)] { reached.work->run(reached.end); });
   }
-  void* native() const noexcept override { return const_cast<ProcessorQueue*>(this); }
+  void wait() override { mark()->wait(); }
+  void* native() const override { return const_cast<ProcessorQueue*>(this); }
 
  private:
   struct Work {
@@ -127,7 +157,7 @@ class ProcessorQueue final : public cuda::Queue {
     const std::lock_guard lock(gpu_->mutex_);
     work_->run(end);
   }
-  void copy(void* to, const void* from, std::size_t size) {
+  void transfer(void* to, const void* from, std::size_t size) {
     put([gpu = gpu_.get(), to, from, size] {
       std::memcpy(to, from, size);
       ++gpu->copies_;
@@ -136,8 +166,30 @@ class ProcessorQueue final : public cuda::Queue {
 
   const std::shared_ptr<ProcessorDevice> gpu_;
   const std::shared_ptr<Work> work_ = std::make_shared<Work>();
-  const std::shared_ptr<std::map<void*, std::size_t>> sizes_ = std::make_shared<std::map<void*, std::size_t>>();
 };
+
+inline std::optional<cuda::MemoryHandle> ProcessorDevice::share(const void* memory) {
+  const std::lock_guard lock(mutex_);
+  const auto block = blocks_.find(memory);
+  if (!shares_ || block->second.memory.size() < kLeastShared) return std::nullopt;
+  cuda::MemoryHandle handle;
+  const std::string path = block->second.memory.path();
+  std::memcpy(handle.base.data(), path.c_str(), path.size() + 1);
+  // Paths come again; a name of memory is of that memory alone.
+  std::memcpy(handle.base.data() + handle.base.size() - sizeof block->second.number, &block->second.number,
+              sizeof block->second.number);
+  return handle;
+}
+
+inline std::shared_ptr<const std::byte> ProcessorDevice::open(const std::array<std::byte, 64>& base) {
+  if (!opens_memory_) throw_failed(name_ + ": the memory of another process is refused");
+  const char* const path = reinterpret_cast<const char*>(base.data());
+  auto memory =
+      std::make_shared<const SharedMemory>(SharedMemory::open(path, SharedMemory::Access::read, std::size_t{1} << 40));
+  ++opened_;
+  ++opens_;
+  return {memory->data(), [memory, gpu = shared_from_this()](const std::byte*) { --gpu->opened_; }};
+}
 
 inline std::unique_ptr<cuda::Queue> ProcessorDevice::open_queue() {
   check();

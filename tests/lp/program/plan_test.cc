@@ -279,6 +279,42 @@ TEST(Plan, WhatTheHostLacksIsNamed) {
                                       "the host has 6G of memory, but the program needs 6G (server: 2 x 3G)"}));
 }
 
+TEST(Plan, APartOfAGpuIsLessThanOneAndPartsAreSummed) {
+  Program p("p");
+  p.group<Server>({.name = "a", .replicas = 4, .gpus = 0.5});
+  p.group<Server>({.name = "b", .replicas = 1, .gpus = 1.5});
+  p.function({.name = "f"}, [] {});
+  const auto on = [&](int gpus) { return problems(p, {.groups = {}, .host = {.gpus = gpus}}); };
+  const std::string wrong = "group 'b' has gpus 1.5: give a whole number, or less than 1 for a part of one GPU";
+  EXPECT_EQ(on(4), std::vector<std::string>{wrong});
+  EXPECT_EQ(on(3), (std::vector<std::string>{
+                       wrong, "the host has 3 gpus, but the program needs 3.5 (a: 4 x 0.5, b: 1 x 1.5)"}));
+
+  Program q("q");
+  const auto c = q.group<Server>({.name = "c", .replicas = 3, .gpus = 0.5});
+  q.function({.name = "g", .gpus = 1}, [] {});
+  q.colocate(c[0], c[1]);
+  EXPECT_TRUE(problems(q).empty());  // the two have a whole one together
+  EXPECT_NE(to_text(make_plan(q)).find("each needs 0.5 gpus"), std::string::npos);
+  EXPECT_NE(to_json(make_plan(q)).find(R"("gpus":0.5,)"), std::string::npos);
+  q.colocate(c);
+  EXPECT_EQ(
+      problem(q),
+      "the process of 'c/0' needs 1.5 gpus for all of its nodes: it can have a whole number, or a part of one GPU");
+}
+
+TEST(Plan, SaysWhereNodesComputeIfTheirGroupDoes) {
+  Program p("p");
+  p.function({.name = "f", .device = "cuda"}, [] {});
+  p.function({.name = "g"}, [] {});
+  const std::string text = to_text(make_plan(p));
+  EXPECT_NE(text.find("runs; device cuda; a failure"), std::string::npos) << text;
+  EXPECT_NE(text.find("runs; a failure"), std::string::npos) << text;
+  const std::string json = to_json(make_plan(p));
+  EXPECT_EQ(json.find(R"("device":"cuda")"), json.rfind(R"("device")")) << json;
+  EXPECT_NE(json.find(R"("device":"cuda")"), std::string::npos) << json;
+}
+
 TEST(Plan, Text) {
   EXPECT_EQ(to_text(make_plan(digits())).substr(0, 51), "digits: 6 nodes in 3 groups, at most 5 processes, f");
   std::string text = to_text(make_plan(digits()));

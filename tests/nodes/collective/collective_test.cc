@@ -3,15 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "lp/lp.h"
+#include "tests/lp/cuda/processor_device.h"
 #include "tests/nodes/collective/collective_group.h"
 
 namespace lp {
@@ -101,6 +104,32 @@ TEST_P(EveryAllreduce, ArraysBecomeTheirSumWhereTheyLie) {
     const auto expected = Array<float>::copy_of(serial_sum(members, sizes[i], whole_numbers));
     for (const auto& one : results) EXPECT_TRUE(one[i] == expected) << "size " << sizes[i];
   }
+}
+
+// Every second rank has its values on a GPU, and takes the sum there.
+TEST(Arrays, OnAGpuBecomeTheirSumThere) {
+  const std::size_t size = 700'000;
+  std::vector<Values> results(3);
+  Group group(3, [&](Collective& all, std::uint32_t index) {
+    auto values = Array<float>::copy_of(whole_numbers(index, size));
+    all.join();
+    if (index % 2 == 0) {
+      cuda::Stream stream(std::make_shared<test::ProcessorDevice>());
+      auto there = cuda::Array<float>::make(stream, size, [&](float* out) {
+        test::put_kernel(stream, [out, values] { std::copy(values.begin(), values.end(), out); });
+      });
+      all.allreduce(there);
+      results[index].resize(size);
+      const float* sum = there.on(stream);
+      test::put_kernel(stream, [&, sum] { std::copy(sum, sum + size, results[index].begin()); });
+      stream.wait();
+    } else {
+      all.allreduce(values);
+      results[index].assign(values.begin(), values.end());
+    }
+  });
+  group.finish();
+  for (const Values& one : results) EXPECT_TRUE(one == serial_sum(3, size, whole_numbers));
 }
 
 // An array with another reader, before the sum or after it, stays unchanged for the reader.

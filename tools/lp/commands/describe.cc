@@ -107,8 +107,9 @@ std::string groups_text(const Plan& plan, const Screen& screen) {
   for (const PlanGroup& group : plan.groups) {
     std::vector<std::string> needs;
     if (group.options.cpus > 0) needs.push_back(to_json(group.options.cpus) + " cpu");
-    if (group.options.gpus > 0) needs.push_back(std::to_string(group.options.gpus) + " gpu");
+    if (group.options.gpus > 0) needs.push_back(to_json(group.options.gpus) + " gpu");
     if (group.options.memory > 0) needs.push_back(std::to_string(group.options.memory >> 20) + " MiB");
+    if (!group.options.device.empty()) needs.push_back("device " + Screen::clean(group.options.device));
     table.add({Screen::clean(group.options.name), to_string(group.options.replicas), Screen::clean(group.type),
                Screen::clean(join(calls_of(plan, nodes_of(plan, group)), ", ")), policy_text(group.options.on_failure),
                join(needs, ", ")});
