@@ -16,13 +16,34 @@
 
 #include "lp/base/array.h"
 #include "lp/base/function.h"
-#include "lp/base/ranges.h"
 #include "lp/base/shared_memory.h"
 
 namespace lp {
 
 // Returns the bytes of memory that this machine has.
 std::size_t machine_memory() noexcept;
+
+// A set of positions, as ranges that neither overlap nor touch. A value, for one thread at a time.
+class Ranges {
+ public:
+  struct Range {
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  // Adds the positions from begin to before end, none of which is in the set.
+  void add(Range range);
+  // Returns how many of the positions were in the set.
+  std::size_t remove(Range range);
+  // The range with the highest positions, which leaves the set. It must not be empty.
+  Range take_last();
+  std::size_t count() const { return count_; }  // positions
+  bool empty() const { return ends_.empty(); }
+
+ private:
+  std::map<std::size_t, std::size_t> ends_;  // by beginning
+  std::size_t count_ = 0;
+};
 
 class SharedHeap {
  public:
@@ -112,7 +133,7 @@ class SharedHeap {
   void add_range(std::size_t begin, std::size_t size);
   void remove_range(std::map<std::size_t, std::size_t>::iterator range);
   void begin_sparing() noexcept;
-  void forget_last() noexcept;  // of those that may still have pages
+  void forget_last() noexcept;  // gives back the last range of warm_
 
   std::atomic<int> sparing_ = 0;  // those that live
 
