@@ -18,14 +18,6 @@
 #include "lp/program/crash_note.h"
 #include "lp/rpc/core/service_instance.h"
 
-// Instead of those of the C library, which end a process without a word: a function of the user may call them.
-extern "C" [[noreturn]] void _exit(int code) {  // NOLINT: its name
-  using lp::CrashNote;
-  if (const CrashNote* note = CrashNote::of_this_thread(); note != nullptr) note->write_line(STDERR_FILENO);
-  for (;;) syscall(SYS_exit_group, code);
-}
-extern "C" [[noreturn]] void _Exit(int code) noexcept { _exit(code); }  // NOLINT: its name
-
 // A function of a sanitizer's runtime; null where the executable has none.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());  // NOLINT: its name
 

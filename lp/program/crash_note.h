@@ -1,6 +1,6 @@
 #pragma once
-// Says what a thread works on, when a signal, exit() or _Exit() ends the process: the report of the failure has it.
-// Owned by the code that does the work; one thread.
+// Says what a thread works on, when a signal or exit() ends the process: the report of the failure has it. Owned by the
+// code that does the work; one thread.
 
 #include <unistd.h>
 

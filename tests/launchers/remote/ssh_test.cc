@@ -272,7 +272,7 @@ TEST_F(SshTest, NodesShareAGpuOfAHostOfWhichTheyAskForParts) {
     EXPECT_TRUE(has(program.err(), worker + " | gpus GPU-9, ")) << program.err();
   }
   Subprocess most(on_hosts({"--workers=3", configuration(file)}));
-  EXPECT_EQ(most.wait().code, 1);
+  EXPECT_EQ(most.wait().code, 2) << most.err();
   EXPECT_TRUE(has(most.err(), "worker/2 needs 0.5 gpus, 0 of memory, and h2 has 0 gpus, ")) << most.err();
 }
 

@@ -122,7 +122,10 @@ class OwnerProcess {
 
   const std::string& endpoint() const { return endpoint_; }
   // It does nothing more.
-  void halt() const { kill(process_, SIGSTOP); }
+  void halt() const {
+    kill(process_, SIGSTOP);
+    waitpid(process_, nullptr, WUNTRACED);
+  }
   void end() {
     if (process_ <= 0) return;
     kill(process_, SIGKILL);

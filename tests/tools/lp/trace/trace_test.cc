@@ -115,9 +115,10 @@ TEST_F(TraceTest, RefusesWhatItCannotDo) {
   EXPECT_EQ(lp("trace last --sample=0").code, 2);
   Subprocess program = start("processes");
   ASSERT_TRUE(program.read_until("step 3")) << program.err();
-  const Ended nowhere = lp("trace last --for=600 -o /nonexistent/trace.json");  // before it records
+  const std::string missing = directory_.path() / "missing";
+  const Ended nowhere = lp("trace last --for=600 -o '" + missing + "/trace.json'");  // before it records
   EXPECT_EQ(nowhere.code, 1);
-  EXPECT_TRUE(has(nowhere.output, "/nonexistent")) << nowhere.output;
+  EXPECT_TRUE(has(nowhere.output, missing)) << nowhere.output;
   EXPECT_EQ(lp("trace last --for=600 -o '" + directory_.path().string() + "'").code, 1);
   const Ended full = command("trap '' XFSZ; ulimit -f 1; '" LP_COMMAND "' trace last --for=0.5 -o '" + file() + "'");
   EXPECT_EQ(full.code, 1);
