@@ -35,7 +35,7 @@ std::string ready_text(const RunStatus& status) {
 }
 
 std::string colour_of(const RunView& run) {
-  if (run.life == Life::lost) return "31";
+  if (run.life == Life::lost || run.silent) return "31";
   if (run.life != Life::ended || !run.result.has_value()) return "";
   return run.result->success ? "32" : run.result->cause.what.empty() ? "33" : "31";
 }

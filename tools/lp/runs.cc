@@ -4,6 +4,7 @@
 
 #include "launchers/admin/admin_client.h"
 #include "launchers/all_engines.h"
+#include "launchers/os/thread_states.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/enums.h"
@@ -57,6 +58,7 @@ Life life_of(RunView& run) {
     const auto answer = client.next(until);
     const JsonValue status = JsonValue::parse(answer.value_or("{\"error\":\"it does not answer\"}"));
     if (status.find("error") == nullptr) run.status = from_json<RunStatus>(status);
+    run.silent = !answer.has_value();
     if (answer.has_value() || client.open()) return Life::live;
   }
   if (run.jobs != nullptr) return life_of_job(run);
@@ -77,6 +79,20 @@ const launch::Jobs* jobs_of(const RunRecord& record) {
 }
 
 std::string job_text(const RunView& run, const std::string& what) { return run.jobs->name_of(run.record) + " " + what; }
+
+bool is_suspended(const RunRecord& launcher) {
+  if (launcher.host != launch::host_name()) return false;
+  const std::vector<launch::ThreadState> threads = launch::thread_states(launcher.pid);
+  return !threads.empty() && threads.front().state == "T";
+}
+
+// Why a launcher does not answer.
+std::string silence_of(const RunView& run) {
+  if (is_suspended(run.record)) {
+    return "its launcher is suspended: `kill -CONT " + std::to_string(run.record.pid) + "` lets it go on";
+  }
+  return "its launcher does not answer within " + duration_text(kStatusTimeout) + ": it may be overloaded";
+}
 
 // Why a run without a result is unreachable.
 std::string loss_of(const RunView& run) {
@@ -144,7 +160,7 @@ RunView view_of(const RunLocation& place) {
 std::string state_of(const RunView& run) {
   switch (run.life) {
     case Life::pending: return "pending";
-    case Life::live: return std::string(enum_name(run.status.phase));
+    case Life::live: return run.silent ? "no answer" : std::string(enum_name(run.status.phase));
     case Life::lost: break;
     case Life::elsewhere:
       return run.jobs == nullptr ? "on " + run.record.host : run.jobs->place_of(run.record, *run.job);
@@ -165,7 +181,7 @@ std::string state_of(const RunView& run) {
 std::string outcome_of(const RunView& run) {
   switch (run.life) {
     case Life::pending: return job_text(run, "waits" + run.job->why());
-    case Life::live: return {};
+    case Life::live: return run.silent ? silence_of(run) : std::string();
     case Life::lost: return loss_of(run);
     case Life::elsewhere:
       if (run.jobs == nullptr) return "its launcher is on " + run.record.host;
@@ -180,7 +196,7 @@ std::string outcome_of(const RunView& run) {
 }
 
 std::string sentence_of(const RunView& run) {
-  if (run.life == Life::live) return "it is " + state_of(run);
+  if (run.life == Life::live && !run.silent) return "it is " + state_of(run);
   if (run.life != Life::ended) return outcome_of(run);
   if (!run.result.has_value()) return "it has ended, and left no result";
   const std::string state = state_of(run);

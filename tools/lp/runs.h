@@ -35,6 +35,7 @@ struct RunView {
   const launch::Jobs* jobs = nullptr;     // those of its engine; null: the run has no job
   std::optional<launch::JobState> job{};  // set where only the engine knows the state of the run
   Life life = Life::lost;
+  bool silent = false;  // the launcher lives and does not answer: `status` is what its files have
 };
 
 // All runs, the newest first. Throws Refusal(failed) when the environment does not define where runs are.
@@ -52,9 +53,10 @@ std::optional<std::string> read_text(const std::filesystem::path& path);
 // The file as JSON. Throws Refusal(failed) when it is malformed.
 std::optional<JsonValue> read_document(const std::filesystem::path& path);
 
-// The state for a table: "running", "succeeded", "failed", "stopped" from outside, "launcher gone", "timeout" of a job.
+// The state for a table: "running", "no answer", "succeeded", "failed", "stopped" from outside, "launcher gone",
+// "timeout" of a job.
 std::string state_of(const RunView& run);
-// Why the run ended, or its problem; empty while it lives.
+// Why the run ended, or its problem; empty while it lives and answers.
 std::string outcome_of(const RunView& run);
 // Both, behind a name and a colon: "it was stopped by ann (lp stop): enough".
 std::string sentence_of(const RunView& run);

@@ -150,6 +150,20 @@ TEST_F(LpTest, AStopOfASuspendedLauncherIsInTimeAndTakesEffectLater) {
   EXPECT_EQ(program.wait().code, 3) << program.err();
 }
 
+TEST_F(LpTest, ARunWhoseLauncherIsSuspendedIsSaidNotToAnswer) {
+  Subprocess program(waiting());
+  ASSERT_TRUE(program.read_until("waiting"));
+  wait_until_running();
+  kill(program.pid(), SIGSTOP);
+  EXPECT_TRUE(has(lp("list").output, "no answer")) << lp("list").output;
+  const std::string remedy = "its launcher is suspended: `kill -CONT " + std::to_string(program.pid()) + "` lets it go";
+  EXPECT_TRUE(has(lp("status last").output, remedy)) << lp("status last").output;
+  kill(program.pid(), SIGCONT);
+  EXPECT_FALSE(has(lp("list").output, "no answer"));
+  EXPECT_EQ(lp("stop last").code, 0);
+  EXPECT_EQ(program.wait().code, 3) << program.err();
+}
+
 TEST_F(LpTest, ARunWhoseLauncherWasKilledIsSaidToBeGone) {
   Subprocess program(waiting());
   ASSERT_TRUE(program.read_until("waiting")) << program.err();

@@ -23,7 +23,7 @@ namespace {
 // Why the run must stay; empty: it has ended.
 std::string obstacle(const RunView& run) {
   if (run.life != Life::ended && run.life != Life::lost)
-    return "it is " + state_of(run) + ": stop it first with `lp stop`";
+    return (run.silent ? "it does not answer" : "it is " + state_of(run)) + ": stop it first with `lp stop`";
   const Descriptor lock(open((run.place.directory / "lock").c_str(), O_RDWR | O_CLOEXEC));
   if (lock && flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return "a launch is using its directory";
   return {};

@@ -52,7 +52,7 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 // The colour of a run's state.
 function run_class(run) {
   if (run.state === 'succeeded') return 'good';
-  if (['failed', 'launcher gone', 'unreadable', 'timeout', 'node_fail'].includes(run.state)) return 'bad';
+  if (['failed', 'launcher gone', 'no answer', 'unreadable', 'timeout', 'node_fail'].includes(run.state)) return 'bad';
   if (run.life === 'lost') return 'bad';
   if (['stopped', 'pending', 'starting', 'stopping', 'reporting'].includes(run.state)) return 'warn';
   return run.life === 'ended' ? 'calm' : 'good';
