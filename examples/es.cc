@@ -8,6 +8,7 @@
 //   build/examples/es --environment=acrobot --launch=processes --plot=acrobot.svg
 //   build/examples/es --function=rosenbrock --method=cma --workers=2..8
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -124,6 +125,7 @@ lp::Evolution evolution_of(const Config& config) {
 }
 
 lp::Program make_program(const Config& config) {
+  if (std::isnan(config.goal.value_or(0))) throw lp::Error(lp::ErrorKind::failed, "--goal is no number");
   lp::Program program("es");
   const auto graph = lp::add_evolution(program, evolution_of(config));
   if (config.acts()) {

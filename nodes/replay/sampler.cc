@@ -29,7 +29,7 @@ Batch Sampler::sample(std::size_t count) {
   const Time until = after(options_.timeout);
   while (waiting_.size() < count) {
     ask(count - waiting_.size());
-    if (!take_reply(until)) fail_late(count - waiting_.size());
+    if (!take_reply(until) || (waiting_.size() < count && passed(until))) fail_late(count - waiting_.size());
   }
   Batch batch = waiting_.take(count);
   if (options_.ahead > 0) ask(count);

@@ -1,6 +1,7 @@
 // How a table is saved: arrays of numbers with an element for each item, from the oldest to the newest, so that people
 // and other programs can read and edit them.
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -89,6 +90,15 @@ struct Table::Saved {
     }
     std::for_each(priorities.begin(), priorities.end(), check_priority);
   }
+
+  // The bytes of the chunks that its items refer to.
+  std::uint64_t bytes(std::span<const ChunkRef> chunks) const {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t one : std::set<std::uint32_t>(piece_chunks.begin(), piece_chunks.end())) {
+      sum += chunks[one]->size();
+    }
+    return sum;
+  }
 };
 
 void Table::save(Checkpoint& out, ChunkList& chunks) const {
@@ -126,11 +136,14 @@ void Table::load(const Checkpoint& in, std::span<const ChunkRef> chunks) {
   if (counts.size() != 3 || counts[0] < saved.keys.size()) {
     throw Error(ErrorKind::failed, "the saved replay table " + quote(name()) + " is damaged: its counts are wrong");
   }
-  if (saved.keys.size() > options_.max_items) {
-    throw Error(ErrorKind::failed, "the saved replay table " + quote(name()) + " has " +
-                                       std::to_string(saved.keys.size()) + " items, but max_items is " +
-                                       std::to_string(options_.max_items) + ": make max_items at least as large");
-  }
+  const auto require_room = [this](std::uint64_t has, const std::string& of, std::uint64_t most) {
+    if (has <= most) return;
+    throw Error(ErrorKind::failed, "the saved replay table " + quote(name()) + " has " + std::to_string(has) + " " +
+                                       of + ", but max_" + of + " is " + std::to_string(most) + ": make max_" + of +
+                                       " at least as large");
+  };
+  require_room(saved.keys.size(), "items", options_.max_items);
+  if (options_.max_bytes > 0) require_room(saved.bytes(chunks), "bytes", options_.max_bytes);
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     if (slots_[slot].there) drop(slot);
   }

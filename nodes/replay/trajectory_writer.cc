@@ -158,8 +158,13 @@ void TrajectoryWriter::finish_batch() {
       take_reply(reply.get());
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::failed) {
+        const std::string dropped = std::to_string(sent_.size());
         sent_.clear();  // to send it again would fail again
-        throw;
+        throw Error(ErrorKind::failed,
+                    error.text() + "; those of the " + dropped +
+                        " items sent last that are not in the "
+                        "table are dropped",
+                    error.origin());
       }
       keep_batch();
       if (error.kind() == ErrorKind::deadline) fail_late(error);

@@ -69,7 +69,8 @@ class TrajectoryWriter {
   void add_item_to(const std::string& table, std::uint32_t steps, double priority = 1);
   // No later item has a step from before.
   void end_episode();
-  // Sends all items, and returns when they are in their tables. Errors as above.
+  // Sends all items, and returns when they are in their tables. Errors as above. Error::failed, also of add_item, when
+  // a table or its extension refuses one: those sent with it and behind it are dropped, and their number is told.
   void flush();
 
   const Layout& layout() const { return layout_; }

@@ -38,9 +38,15 @@ void check(const EnvironmentSpec& spec, std::size_t copies) {
 
 }  // namespace
 
+std::unique_ptr<Environment> made_environment(const MakeEnvironment& make) {
+  std::unique_ptr<Environment> made = make();
+  if (made == nullptr) throw Error(ErrorKind::failed, "the function that makes the environment has returned none");
+  return made;
+}
+
 EnvironmentBatch::EnvironmentBatch(const MakeEnvironment& make, std::size_t copies, std::uint64_t seed)
     : seed_(seed), copies_(copies) {
-  for (Copy& one : copies_) one.environment = make();
+  for (Copy& one : copies_) one.environment = made_environment(make);
   if (!copies_.empty()) spec_ = copies_.front().environment->spec();
   check(spec_, copies);
   const auto columns = static_cast<Eigen::Index>(copies);
@@ -65,6 +71,18 @@ void EnvironmentBatch::fail(std::size_t copy, const std::string& problem) const 
                                      problem);
 }
 
+// Adds the place to an exception of f. An error of a call that the environment makes keeps its kind.
+template <class F>
+void EnvironmentBatch::guard(std::size_t copy, const char* name, F f) const {
+  try {
+    f();
+  } catch (...) {
+    const Error error = as_error(std::current_exception());
+    if (error.kind() != ErrorKind::failed) throw error;
+    fail(copy, std::string(name) + " threw an exception: " + error.text());
+  }
+}
+
 void EnvironmentBatch::check_observation(std::size_t copy) const {
   const auto column = observations_.col(static_cast<Eigen::Index>(copy));
   if (finite({column.data(), static_cast<std::size_t>(column.size())})) return;
@@ -79,13 +97,8 @@ void EnvironmentBatch::begin(std::size_t copy, std::uint64_t episode) {
   one.actions.clear();
   one.steps = 0;
   one.reward = 0;
-  try {
-    one.environment->reset(Random(seed_ + copy, "episode", episode), observation_of(copy));
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& error) {
-    fail(copy, std::string("reset() threw an exception: ") + error.what());
-  }
+  guard(copy, "reset()",
+        [&] { one.environment->reset(Random(seed_ + copy, "episode", episode), observation_of(copy)); });
   check_observation(copy);
 }
 
@@ -106,13 +119,7 @@ std::span<const float> EnvironmentBatch::checked_action(std::size_t copy, const 
 void EnvironmentBatch::act(std::size_t copy, std::span<const float> action) {
   Copy& one = copies_[copy];
   StepResult outcome;
-  try {
-    outcome = one.environment->step(action, observation_of(copy));
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& error) {
-    fail(copy, std::string("step() threw an exception: ") + error.what());
-  }
+  guard(copy, "step()", [&] { outcome = one.environment->step(action, observation_of(copy)); });
   if (!std::isfinite(outcome.reward)) fail(copy, "the reward is " + std::to_string(outcome.reward));
   check_observation(copy);
   one.actions.insert(one.actions.end(), action.begin(), action.end());

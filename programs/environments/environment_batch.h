@@ -36,6 +36,9 @@ struct EnvironmentBatchState {
   std::vector<std::vector<float>> actions{};  // by copy: the actions of the present episode
 };
 
+// Makes an environment. Error::failed when the function returns none.
+std::unique_ptr<Environment> made_environment(const MakeEnvironment& make);
+
 class EnvironmentBatch {
  public:
   static constexpr std::uint64_t kMostSteps = 100'000'000;  // the largest step limit: more is a mistake
@@ -84,6 +87,8 @@ class EnvironmentBatch {
   std::span<float> observation_of(std::size_t copy);
   void check_observation(std::size_t copy) const;
   [[noreturn]] void fail(std::size_t copy, const std::string& problem) const;
+  template <class F>
+  void guard(std::size_t copy, const char* name, F f) const;
 
   EnvironmentSpec spec_{};
   const std::uint64_t seed_;

@@ -1,5 +1,6 @@
 #include "programs/evolution/evolution.h"
 
+#include <cmath>
 #include <string>
 
 #include "lp/base/error.h"
@@ -25,6 +26,7 @@ void check(const Evolution& evolution) {
   need(search.method.search && search.method.sampler, "a method with a search and a sampler");
   need(static_cast<bool>(search.objective), "an objective");
   need(search.evaluations > 0, "at least 1 evaluation");
+  need(!std::isnan(search.goal.value_or(0)), "a goal that is a number");
   check_parameters(search);
   need(search.lease > Duration::zero() && search.patience > Duration::zero(), "a lease and a patience above 0");
 }

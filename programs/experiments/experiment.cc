@@ -1,9 +1,11 @@
 #include "programs/experiments/experiment.h"
 
+#include <cmath>
 #include <string>
 #include <variant>
 
 #include "lp/base/error.h"
+#include "programs/environments/environment_batch.h"
 #include "programs/experiments/policy_server.h"
 #include "programs/experiments/policy_snapshots.h"
 #include "programs/experiments/queue_trainer.h"
@@ -29,6 +31,7 @@ void check(const Experiment& experiment) {
   need(experiment.inference_servers >= 0, "a number of inference servers that is not negative");
   need(experiment.evaluation.episodes > 0 && experiment.evaluation.period > Duration::zero(),
        "at least 1 episode and a period above 0 for its evaluation");
+  need(!std::isnan(experiment.evaluation.goal.value_or(0)), "a goal that is a number");
 }
 
 FailurePolicy policy_of(const Experiment& experiment) {
@@ -111,8 +114,10 @@ Handle<ParameterSource> add_training(Program& program, const Experiment& experim
 
 }  // namespace
 
-ExperimentGraph add_experiment(Program& program, const Experiment& experiment) {
-  check(experiment);
+ExperimentGraph add_experiment(Program& program, const Experiment& given) {
+  check(given);
+  Experiment experiment = given;
+  experiment.environment = [make = given.environment] { return made_environment(make); };
   const auto metrics = program.add<Metrics>({.name = "metrics", .on_failure = policy_of(experiment)});
   const auto learner =
       std::visit([&](const auto& training) { return add_training(program, experiment, training, metrics); },

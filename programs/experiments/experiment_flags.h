@@ -26,7 +26,7 @@ struct ExperimentFlags {
   int actors = Defaults::kActors;
   int inference_servers = 0;
   std::uint64_t steps = Defaults::kSteps;
-  double goal = 0;
+  std::optional<double> goal{};
   int restarts = 0;
   std::uint64_t checkpoint_every = Defaults::kCheckpointEvery;
   std::string snapshots{};
@@ -38,7 +38,7 @@ struct ExperimentFlags {
             range(0, 16)),
       field("steps", "the training ends after this number of steps of all environments together", at_least(1),
             changeable),
-      field("goal", "the training ends at this mean reward of 100 episodes; 0: never", changeable),
+      field("goal", "the training ends at this mean reward of 100 episodes", changeable),
       field("restarts", "how often a failed node is restarted before the program stops", non_negative, changeable),
       field("checkpoint_every",
             "rounds or updates of the learner from one checkpoint to the next; 0: only one at the end", changeable),
@@ -57,7 +57,7 @@ Experiment experiment_of(const ExperimentFlags<Defaults>& flags, Agent agent) {
                         .checkpoint_every = flags.checkpoint_every,
                         .restarts = flags.restarts};
   if (!flags.snapshots.empty()) experiment.snapshots = SnapshotOptions{.directory = flags.snapshots};
-  if (flags.goal != 0) experiment.evaluation.goal = flags.goal;
+  experiment.evaluation.goal = flags.goal;
   return experiment;
 }
 

@@ -71,6 +71,17 @@ TEST(ReplaySamplerTest, ItemsThatCameBeforeTheTimeWasOverAreInTheNextBatch) {
   EXPECT_EQ(numbers(sampler.sample(4)), (std::set<std::uint64_t>{0, 1, 2, 3}));
 }
 
+TEST(ReplaySamplerTest, ManyItemsHaveTheTimeOfOneCall) {
+  TableOptions options = queue(100);
+  options.limits = {};
+  options.max_times_sampled = 0;  // without an end
+  ReplayRun replay(options);
+  TrajectoryWriter writer(replay.client(), "steps");
+  insert(writer, 0, 1);
+  Sampler sampler(replay.client(), "steps", {.timeout = std::chrono::milliseconds(30)});
+  EXPECT_EQ(error_of([&] { sampler.sample(std::size_t{1} << 40); }).kind(), ErrorKind::deadline);
+}
+
 TEST(ReplaySamplerTest, PrioritiesGoToTheServersOfTheirItems) {
   TableOptions options = queue(100);
   options.max_times_sampled = 0;

@@ -290,6 +290,11 @@ TEST(ReplayTableTest, ADamagedCheckpointIsRefusedAndChangesNothing) {
   small.insert(1, 7);
   EXPECT_THROW(small.table().load(saved, chunks.chunks()), Error);  // it has room for one
   EXPECT_EQ(small.sample().second, 7U);
+  TableOptions options = options_of(50);
+  options.max_bytes = bench.table().info().bytes - 1;
+  Bench narrow(options);
+  EXPECT_THROW(narrow.table().load(saved, chunks.chunks()), Error);
+  EXPECT_EQ(narrow.table().size(), 0U);
 }
 
 }  // namespace

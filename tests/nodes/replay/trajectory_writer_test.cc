@@ -154,6 +154,33 @@ TEST(ReplayWriterTest, CompressionSavesMemory) {
   EXPECT_EQ(numbers(sampler.sample(1), 0), std::vector<std::uint64_t>(5, 7));
 }
 
+TEST(ReplayWriterTest, ItemsThatATableRefusesAreDroppedAndTold) {
+  struct Refusing : Extension {
+    void on_insert(const ItemView&) override {
+      if (++inserted == 3) throw std::runtime_error("enough");
+    }
+    int inserted = 0;
+  };
+  TableOptions options = steps_table();
+  options.extension = [] { return std::make_unique<Refusing>(); };
+  ReplayRun replay(options);
+  TrajectoryWriter writer(replay.client(), "steps");
+  for (std::uint64_t number = 0; number < 5; ++number) {
+    append(writer, number);
+    writer.add_item(1);
+  }
+  const Error error = error_of([&] { writer.flush(); });
+  EXPECT_EQ(error.kind(), ErrorKind::failed);
+  EXPECT_NE(error.text().find("enough; those of the 5 items sent last that are not in the table are dropped"),
+            std::string::npos)
+      << error.text();
+  EXPECT_EQ(Sampler(replay.client(), "steps").info()[0].size, 3U);
+  append(writer, 5);
+  writer.add_item(1);
+  writer.flush();
+  EXPECT_EQ(Sampler(replay.client(), "steps").info()[0].size, 4U);
+}
+
 TEST(ReplayWriterTest, OptionsOfNothingAreRefused) {
   ReplayRun replay(steps_table());
   EXPECT_THROW(TrajectoryWriter(replay.client(), "steps", {.window = 0}), Error);

@@ -17,7 +17,7 @@ namespace {
 // Counts its steps, and misbehaves in the step in which it is asked to.
 class Counting final : public Environment {
  public:
-  enum class Fault { none, throws, nan_reward, infinite_observation };
+  enum class Fault { none, throws, throws_a_number, fails, nan_reward, infinite_observation };
   explicit Counting(Fault fault, std::uint64_t most_steps = 4, std::uint64_t ends_after = 100)
       : fault_(fault), ends_after_(ends_after) {
     spec_ = {.name = "counting",
@@ -38,6 +38,8 @@ class Counting final : public Environment {
     observation[1] = draw_;
     const bool faulty = steps_ == 3;
     if (faulty && fault_ == Fault::throws) throw std::runtime_error("the simulator crashed");
+    if (faulty && fault_ == Fault::throws_a_number) throw 42;
+    if (faulty && fault_ == Fault::fails) throw Error(ErrorKind::failed, "the simulator has no map");
     if (faulty && fault_ == Fault::infinite_observation) observation[1] = std::numeric_limits<float>::infinity();
     const bool nan = faulty && fault_ == Fault::nan_reward;
     return {.reward = nan ? std::numeric_limits<float>::quiet_NaN() : action[0], .terminated = steps_ == ends_after_};
@@ -142,6 +144,11 @@ TEST(EnvironmentBatchTest, AnEnvironmentThatMisbehavesIsNamedWithThePlace) {
   const std::string where = "the environment \"counting\", copy 0, episode 0, step 2: ";
   EnvironmentBatch throws = counting(Counting::Fault::throws);
   EXPECT_EQ(failure_of(throws, kOnes, 3), where + "step() threw an exception: the simulator crashed");
+  EnvironmentBatch number = counting(Counting::Fault::throws_a_number);
+  EXPECT_EQ(failure_of(number, kOnes, 3),
+            where + "step() threw an exception: an exception that is not a std::exception");
+  EnvironmentBatch fails = counting(Counting::Fault::fails);
+  EXPECT_EQ(failure_of(fails, kOnes, 3), where + "step() threw an exception: the simulator has no map");
   EnvironmentBatch nan = counting(Counting::Fault::nan_reward);
   EXPECT_EQ(failure_of(nan, kOnes, 3), where + "the reward is nan");
   EnvironmentBatch infinite = counting(Counting::Fault::infinite_observation);
@@ -157,6 +164,15 @@ TEST(EnvironmentBatchTest, AWrongActionIsNamed) {
   EnvironmentBatch choices([] { return std::make_unique<CartPole>(); }, 2, 1);
   for (const float wrong : {2.0F, -1.0F, 0.5F, std::numeric_limits<float>::quiet_NaN()}) {
     EXPECT_NE(failure_of(choices, kOnes * wrong, 1).find("the agent chose action"), std::string::npos) << wrong;
+  }
+}
+
+TEST(EnvironmentBatchTest, AFunctionThatMakesNoEnvironmentIsRefused) {
+  try {
+    EnvironmentBatch([] { return std::unique_ptr<Environment>(); }, 2, 1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.text(), "the function that makes the environment has returned none");
   }
 }
 

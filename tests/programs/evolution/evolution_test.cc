@@ -264,6 +264,9 @@ TEST(EvolutionTest, WhatIsMissingIsRefusedBeforeAnythingStarts) {
   evolution = short_evolution();
   evolution.search.evaluations = 0;
   EXPECT_EQ(refusal(evolution), "an evolution needs at least 1 evaluation");
+  evolution = short_evolution();
+  evolution.search.goal = std::nan("");
+  EXPECT_EQ(refusal(evolution), "an evolution needs a goal that is a number");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -183,6 +184,9 @@ TEST(ExperimentTest, WhatIsMissingIsRefusedBeforeAnythingStarts) {
   Experiment none = short_ppo();
   none.actors = 0;
   EXPECT_EQ(refusal(none), "an experiment needs at least 1 actor, not 0");
+  Experiment aimless = short_ppo();
+  aimless.evaluation.goal = std::nan("");
+  EXPECT_EQ(refusal(aimless), "an experiment needs a goal that is a number");
 }
 
 TEST(PpoLong, ReachesFourHundredAndSeventyFiveInCartPoleWithFiveSeeds) {
