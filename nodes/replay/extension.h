@@ -2,8 +2,8 @@
 // A program's own code at the events of a table, such as statistics of what is in it.
 //
 // Owned by its table, which calls it under its lock: it is short, waits for nothing, and calls no method of the table.
-// When it throws, the caller gets its error; the change of which it was told has been made, and later ones of the same
-// request are not.
+// When it throws, the caller gets its error. The change that it saw has been made; later ones of the same request are
+// not.
 
 #include <cstdint>
 

@@ -70,7 +70,7 @@ class TrajectoryWriter {
   // No later item has a step from before.
   void end_episode();
   // Sends all items, and returns when they are in their tables. Errors as above. Error::failed, also of add_item, when
-  // a table or its extension refuses one: those sent with it and behind it are dropped, and their number is told.
+  // a table or its extension refuses one: those sent with it and behind it are dropped, and the error has their number.
   void flush();
 
   const Layout& layout() const { return layout_; }
