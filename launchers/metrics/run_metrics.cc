@@ -130,8 +130,9 @@ void RunMetrics::write_processes(std::string& text, const Picture& picture) cons
     const NodeStatus& first = picture.status.nodes[graph_.processes[i].nodes.front()];
     const std::optional<ProcessUse>& use = processes_[i].use;
     if (!use.has_value() || !is_up(first.state) || use->memory == 0) continue;
-    uses.push_back({labeled(labeled({}, "process", graph_.processes[i].name), "host", first.host), *use,
-                    processes_[i].shared_memory});
+    std::string labels = labeled({}, "process", graph_.processes[i].name);
+    if (!first.host.empty()) labels = labeled(std::move(labels), "host", first.host);
+    uses.push_back({std::move(labels), *use, processes_[i].shared_memory});
   }
   constexpr MetricName kCpu{"lp_process_cpu_seconds_total", Kind::counter, "processor time of the process"};
   constexpr MetricName kMemory{"lp_process_memory_bytes", Kind::gauge, "memory that only this process has"};

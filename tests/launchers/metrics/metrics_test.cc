@@ -235,6 +235,7 @@ TEST(Metrics, AreServedForProcesses) {
     return has_line(answer, series) && values_of(answer, "lp_process_memory_bytes").size() == 4;
   });
   EXPECT_EQ(values_of(text, "lp_process_shared_memory_bytes").size(), 4U);
+  EXPECT_EQ(text.find("host=\"\""), std::string::npos) << "a run of one host has no such label";
   expect_metrics(run);
 }
 
