@@ -88,6 +88,11 @@ class Serving {
   }
   Client<Server>& server() { return *server_; }
   ServingStatistics statistics() { return server_->call<&Base::statistics>(); }
+  // Returns once the server has taken over this many versions.
+  void wait_for_versions(std::uint64_t count) {
+    while (statistics().versions < count) {
+    }
+  }
   LocalRun& run() { return *run_; }
   Gate& gate() { return gate_; }
   // Lets a batch begin, and holds it.
@@ -163,8 +168,9 @@ TEST(InferenceServer, ADemandForANewerVersionFetchesItAtOnce) {
 }
 
 TEST(InferenceServer, AVersionThatDoesNotComeIsReportedWithTheOneThatIsThere) {
-  Serving serving({.patience = milliseconds(1)});
+  Serving serving({.patience = milliseconds(1)}, milliseconds(1));
   serving.publish(1);
+  serving.wait_for_versions(1);
   EXPECT_EQ(serving.ask(1, 1).get().version, 1U);
   const Error error = error_of(serving.ask(1, 5));
   EXPECT_EQ(error.kind(), ErrorKind::overloaded);
@@ -178,8 +184,7 @@ TEST(InferenceServer, ARunningBatchKeepsTheVersionWithWhichItBegan) {
   Future<Answer<double>> before = serving.hold_a_batch();
   serving.publish(2);
   Future<Answer<double>> demanded = serving.ask(0, 2);
-  while (serving.statistics().versions < 2) {
-  }
+  serving.wait_for_versions(2);
   serving.let_go();
   EXPECT_EQ(before.get().value, 1);
   EXPECT_EQ(demanded.get().value, 2);
@@ -266,6 +271,7 @@ TEST(InferenceServer, AReplyThatIsNotFiniteFailsAlone) {
 TEST(InferenceServer, AVersionThatCannotBeMadeIsRefusedAndTheOneBeforeServesOn) {
   Serving serving({.patience = milliseconds(1)}, milliseconds(1));
   serving.publish(1);
+  serving.wait_for_versions(1);
   EXPECT_EQ(serving.ask(1).get().version, 1U);
   serving.publish(kThrows);
   const Error error = error_of(serving.ask(1, 2));
@@ -275,6 +281,7 @@ TEST(InferenceServer, AVersionThatCannotBeMadeIsRefusedAndTheOneBeforeServesOn) 
   }
   EXPECT_EQ(serving.statistics().problem, "no such weights");
   serving.publish(3);
+  serving.wait_for_versions(2);
   EXPECT_EQ(serving.ask(1, 3).get().value, 4);
 }
 
@@ -285,8 +292,7 @@ TEST(InferenceServer, ServesOnWhileThePublisherIsRestarted) {
   serving.run().restart({"source"});
   EXPECT_EQ(serving.ask(1).get().value, 2);
   serving.publish(5);  // the first version of the new incarnation
-  while (serving.statistics().versions < 2) {
-  }
+  serving.wait_for_versions(2);
   EXPECT_EQ(serving.ask(1).get().value, 6);
 }
 
