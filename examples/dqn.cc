@@ -37,4 +37,6 @@ lp::ExperimentResult report(lp::Run& run, const Config& config) {
   return lp::report_experiment(lp::experiment_nodes(run), experiment(config), run.seed(), config.plot);
 }
 
-int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }
+int main(int argc, char** argv) {
+  return lp::main<Config>(argc, argv, make_program, report, lp::prepare_experiment<Defaults>);
+}

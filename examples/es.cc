@@ -11,9 +11,11 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "launchers/main.h"
+#include "lp/base/file.h"
 #include "lp/kernels/chosen_device.h"
 #include "lp/lp.h"
 #include "programs/environments/environments.h"
@@ -79,6 +81,16 @@ struct Config {
       lp::field("plot", "draw the values over the steps into this SVG file"));
 
   bool acts() const { return function.empty(); }
+
+  void check_given(std::span<const std::string> given) const {
+    for (const std::string& flag : given) {
+      const bool of_environment = flag == "environment" || flag == "episodes";
+      if (acts() ? flag == "dimensions" : of_environment) {
+        throw lp::Error(lp::ErrorKind::failed,
+                        "--" + flag + " has an effect only with" + (acts() ? "" : "out") + " --function");
+      }
+    }
+  }
 };
 
 lp::EpisodeOptions episodes_of(const Config& config) {
@@ -156,10 +168,11 @@ Result report(lp::Run& run, const Config& config) {
   return {.mean = lp::report_experiment({learner, evaluator, metrics}, experiment, run.seed()).mean, .search = search};
 }
 
-// CMA-ES computes on the host.
-void choose_device(Config& config) {
+void prepare(Config& config) {
+  if (!config.plot.empty()) lp::check_output_file("--plot", config.plot);
+  // CMA-ES computes on the host.
   const bool on_host = config.device == "auto" && config.method != Method::es;
   config.device = on_host ? "cpu" : lp::kernels::chosen_device(config.device);
 }
 
-int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report, choose_device); }
+int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report, prepare); }

@@ -1,45 +1,60 @@
-// Serves a network that learns to read digits meanwhile. Servers answer in batches, each by one version of the network.
-// Clients send more and more requests, and in the end three times as many as the servers can answer.
+// Serves the policy of an agent that learns meanwhile. Servers answer in batches, each by one version of the policy.
+// Clients play by the answers, in more and more copies of the environment. In the end they send three times as many
+// requests as the servers can answer.
 //
-//   client/0 ─┬─▶ server/0 ─┬─▶ trainer
+//   client/0 ─┬─▶ server/0 ─┬─▶ learner ◀─ actor/0
 //   client/1 ─┼─▶ server/1 ─┘
 //             └─▶ reports
 //
-//   build/examples/inference --launch=processes --replicas=2 --plot=inference.svg
+//   build/examples/inference --environment=acrobot --launch=processes --replicas=2 --plot=inference.svg
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "launchers/main.h"
+#include "lp/base/file.h"
 #include "lp/draw/chart.h"
 #include "lp/lp.h"
-#include "lp/wire/eigen.h"
 #include "nodes/gather.h"
 #include "nodes/serving/balancer.h"
 #include "nodes/serving/load.h"
-#include "nodes/serving/published_server.h"
-#include "programs/data/batches.h"
-#include "programs/models/mlp.h"
+#include "programs/agents/ppo.h"
+#include "programs/environments/environment_batch.h"
+#include "programs/environments/environments.h"
+#include "programs/experiments/experiment.h"
+#include "programs/experiments/policy_server.h"
 
 struct Config {
+  std::string environment = "cartpole";
   int replicas = 2;
   int clients = 2;
+  int copies = 256;
   int batch = 32;
   double seconds = 0.5;
   int milliseconds = 20;
   std::string plot{};
 
   static constexpr auto fields =
-      lp::fields(lp::field("replicas", "nodes that answer", lp::range(1, 64)),
+      lp::fields(lp::field("environment", "acrobot, cartpole, catch, mountaincar or pendulum"),
+                 lp::field("replicas", "nodes that answer", lp::range(1, 64)),
                  lp::field("clients", "nodes that send requests", lp::range(1, 64)),
+                 lp::field("copies", "copies of the environment whose actions are one request", lp::range(1, 4096)),
                  lp::field("batch", "the most requests that a server puts into one batch", lp::range(1, 1024)),
                  lp::field("seconds", "how long each load is measured", lp::at_least(0.05)),
                  lp::field("milliseconds", "deadline of each request when the load is too high", lp::range(1, 10'000)),
                  lp::field("plot", "draw answers per second over waiting requests into this SVG file"));
+
+  lp::MakeEnvironment make() const {
+    return [name = environment] { return lp::make_environment(name); };
+  }
 };
 
 struct Row {                    // the result of one load
@@ -47,65 +62,79 @@ struct Row {                    // the result of one load
   double answers = 0;           // a second
   double p50 = 0;               // milliseconds
   double p99 = 0;
-  double shed = 0;     // share of the requests that got `overloaded`
-  double late = 0;     // share that got no answer in time
-  double failed = 0;   // share that got another error
-  double correct = 0;  // share of the answers
+  double shed = 0;                 // share of the requests that got `overloaded`
+  double late = 0;                 // share that got no answer in time
+  double failed = 0;               // share that got another error
+  std::optional<double> reward{};  // mean of the episodes that ended; nothing: none has
 };
 struct Part {  // one client of a load
   lp::LoadReport report{};
-  std::uint64_t correct = 0;
+  std::uint64_t episodes = 0;
+  double rewards = 0;
 };
 using Reports = lp::Gather<Part>;
+using Service = lp::PolicyService;
 
-const lp::Mlp kModel({64, 1024, 1024, 10}, lp::Activation::tanh);
-
-// Publishes the network again and again while it learns.
-class Trainer {
+// Plays in copies of the environment, as many at a time as there are requests. Thread-safe.
+class Players {
  public:
-  explicit Trainer(lp::Context& node)
-      : data_(lp::split(lp::digits(), node.program_seed()).train),
-        batches_(static_cast<std::uint32_t>(data_.examples()), kBatch, node.program_seed()),
-        parameters_(kModel.initialize(node.program_seed())) {
-    publish();
+  Players(const Config& config, std::uint64_t seed) : config_(config), seed_(seed) {}
+
+  // Sends the observations of copies that wait for no answer, and lets them act by the answer.
+  lp::Future<lp::Answer<lp::Choice>> ask(const lp::Balancer<Service>& servers, std::uint64_t number) {
+    Copies copies = take();
+    lp::Observed observed{.observations = copies->observations(), .seed = number};
+    return servers.async<&Service::ask>(std::move(observed), 0U)
+        .then([this, copies = std::move(copies)](auto reply) mutable {
+          const Copies mine = std::move(copies);  // they go back here, also after an error
+          lp::Answer<lp::Choice> choice = reply.get();
+          mine->step(choice.value.actions);
+          count(mine->finished());
+          return choice;
+        });
   }
-  void run(lp::Context& node) {
-    Eigen::VectorXf gradient(kModel.size());
-    for (std::uint64_t step = 0; node.wait_for(std::chrono::milliseconds(20)); ++step) {
-      kModel.loss(parameters_, lp::gather(data_, batches_.batch(step)), gradient);
-      parameters_ -= 0.2F / kBatch * gradient;
-      publish();
-    }
+  // Adds the episodes that have ended since the last call.
+  void add_episodes(Part& part) {
+    const std::lock_guard lock(mutex_);
+    part.episodes += std::exchange(episodes_, 0);
+    part.rewards += std::exchange(rewards_, 0);
   }
-  lp::Published<lp::Array<float>> weights{};
-  using Remote = lp::Methods<&Trainer::weights>;
 
  private:
-  static constexpr std::uint32_t kBatch = 64;
-
-  void publish() {
-    weights.publish(lp::Array<float>::copy_of({parameters_.data(), static_cast<std::size_t>(parameters_.size())}));
-  }
-  const lp::Dataset data_;
-  lp::Batches batches_;
-  Eigen::VectorXf parameters_;
-};
-
-using Server = lp::PublishedServer<&Trainer::weights, Eigen::VectorXf, int>;
-using Service = lp::InferenceServer<Eigen::VectorXf, int>;
-
-Server::Model model_by(const lp::Version<lp::Array<float>>& weights) {
-  const Eigen::VectorXf parameters = Eigen::Map<const Eigen::VectorXf>(weights->data(), kModel.size());
-  const auto answer = [parameters](const std::vector<Eigen::VectorXf>& images) {
-    Eigen::MatrixXf batch(64, static_cast<Eigen::Index>(images.size()));
-    for (std::size_t i = 0; i < images.size(); ++i) batch.col(static_cast<Eigen::Index>(i)) = images[i];
-    const Eigen::MatrixXf scores = kModel.scores(parameters, batch);
-    std::vector<int> digits(images.size());
-    for (std::size_t i = 0; i < images.size(); ++i) scores.col(static_cast<Eigen::Index>(i)).maxCoeff(&digits[i]);
-    return digits;
+  struct GiveBack {
+    Players* players;
+    void operator()(lp::EnvironmentBatch* copies) const { players->give_back(copies); }
   };
-  return {.version = weights.number(), .answer = answer};
-}
+  using Copies = std::unique_ptr<lp::EnvironmentBatch, GiveBack>;
+
+  Copies take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      const auto copies = static_cast<std::size_t>(config_.copies);
+      all_.push_back(std::make_unique<lp::EnvironmentBatch>(config_.make(), copies, seed_ + all_.size()));
+      free_.push_back(all_.back().get());
+    }
+    lp::EnvironmentBatch* const copies = free_.back();
+    free_.pop_back();
+    return {copies, {this}};
+  }
+  void give_back(lp::EnvironmentBatch* copies) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(copies);
+  }
+  void count(std::span<const lp::FinishedEpisode> episodes) {
+    const std::lock_guard lock(mutex_);
+    for (const lp::FinishedEpisode& one : episodes) ++episodes_, rewards_ += one.reward;
+  }
+
+  const Config config_;
+  const std::uint64_t seed_;
+  std::mutex mutex_{};
+  std::vector<std::unique_ptr<lp::EnvironmentBatch>> all_{};
+  std::vector<lp::EnvironmentBatch*> free_{};
+  std::uint64_t episodes_ = 0;
+  double rewards_ = 0;
+};
 
 class Asker {
  public:
@@ -113,7 +142,7 @@ class Asker {
       : servers_(servers), reports_(reports), index_(static_cast<std::uint32_t>(index)), config_(config) {}
 
   void run(lp::Context& node) {
-    const lp::Dataset test = lp::split(lp::digits(), node.program_seed()).test;
+    Players players(config_, node.seed());
     double most = 0;
     const std::vector<std::uint64_t> loads{1, 4, 16, 64, 0};
     for (std::uint64_t round = 0; round < loads.size(); ++round) {
@@ -124,17 +153,14 @@ class Asker {
           loads[round] == 0 ? servers_.within(std::chrono::milliseconds(config_.milliseconds)) : servers_;
       Part part;
       part.report = lp::drive_load(
-          options,
-          [&](std::uint64_t i) {
-            return servers.async<&Service::ask>(test.features.col(static_cast<Eigen::Index>(i) % test.examples()), 0U);
-          },
-          [&](std::uint64_t i, const lp::Answer<int>& answer) {
-            part.correct += answer.value == test.labels(static_cast<Eigen::Index>(i) % test.examples());
-          });
+          options, [&](std::uint64_t number) { return players.ask(servers, number); },
+          [](std::uint64_t, const auto&) {});
+      players.add_episodes(part);
       Part all;
       for (const Part& one : reports_.call<&Reports::gather>(index_, round, part)) {
         all.report.add(one.report);
-        all.correct += one.correct;
+        all.episodes += one.episodes;
+        all.rewards += one.rewards;
       }
       most = std::max(most, all.report.rate());
       const Row row = row_of(all, loads[round] * static_cast<std::uint64_t>(config_.clients));
@@ -148,14 +174,15 @@ class Asker {
  private:
   static Row row_of(const Part& all, std::uint64_t under_way) {
     const lp::LoadReport& report = all.report;
-    return {
-        .under_way = under_way,
-        .answers = report.rate(),
-        .p50 = report.quantile(0.5),
-        .p99 = report.quantile(0.99),
-        .shed = report.share(report.refused),
-        .late = report.share(report.late),
-        .correct = static_cast<double>(all.correct) / static_cast<double>(std::max<std::uint64_t>(report.answered, 1))};
+    Row row{.under_way = under_way,
+            .answers = report.rate(),
+            .p50 = report.quantile(0.5),
+            .p99 = report.quantile(0.99),
+            .shed = report.share(report.refused),
+            .late = report.share(report.late),
+            .failed = report.share(report.failed)};
+    if (all.episodes > 0) row.reward = all.rewards / static_cast<double>(all.episodes);
+    return row;
   }
 
   const lp::Balancer<Service> servers_;
@@ -167,10 +194,17 @@ class Asker {
 
 lp::Program make_program(const Config& config) {
   lp::Program program("inference");
-  const auto trainer = program.add<Trainer>({.name = "trainer", .on_failure = lp::restart(3)}, lp::context);
+  const auto network = lp::dense_network({128, 128}, lp::Unit::tanh, 0.01F);
+  const lp::Experiment experiment{.agent = lp::ppo({.policy = network, .copies = 16}),
+                                  .environment = config.make(),
+                                  .actors = 1,
+                                  .steps = lp::kEndless,  // the clients end the program
+                                  .restarts = 3};
+  const auto learner = lp::add_experiment(program, experiment).learner;
   const lp::ServingOptions serving{.batch = {.most = static_cast<std::size_t>(config.batch)}};
   const lp::GroupOptions servers{.name = "server", .replicas = config.replicas, .on_failure = lp::restart(3)};
-  const lp::GroupHandle<Service> group = program.group<Server>(servers, trainer, model_by, serving);
+  const lp::GroupHandle<Service> group = program.group<lp::PolicyServer>(
+      servers, learner, lp::exploring(experiment.agent.policy, experiment.environment), serving);
   const auto reports = program.add<Reports>({.name = "reports"}, config.clients);
   program.group<Asker>({.name = "client", .replicas = config.clients, .ends_program = true}, group, reports, lp::index,
                        config);
@@ -186,14 +220,15 @@ struct Result {
 Result report(lp::Run& run, const Config& config) {
   Result result{.rows = run.client<Asker>("client/0").call<&Asker::rows>()};
   lp::Curve curve{.name = "answers a second"};
-  std::puts("under way  answers/s  p50 ms  p99 ms   shed   late  correct");
+  std::puts("under way  answers/s  p50 ms  p99 ms   shed   late  reward");
   for (const Row& row : result.rows) {
     const std::string load = row.under_way == 0 ? "3x" : std::to_string(row.under_way);
-    std::printf("%9s %10.0f %7.2f %7.2f %5.1f%% %5.1f%% %7.1f%%\n", load.c_str(), row.answers, row.p50, row.p99,
-                100 * row.shed, 100 * row.late, 100 * row.correct);
+    std::printf("%9s %10.0f %7.2f %7.2f %5.1f%% %5.1f%%", load.c_str(), row.answers, row.p50, row.p99, 100 * row.shed,
+                100 * row.late);
+    row.reward ? std::printf(" %7.1f\n", *row.reward) : std::printf("       -\n");
     if (row.under_way > 0) curve.points.push_back({static_cast<double>(row.under_way), row.answers});
   }
-  for (const auto& server : run.clients<Server>("server").all<&Service::statistics>()) {
+  for (const auto& server : run.clients<lp::PolicyServer>("server").all<&Service::statistics>()) {
     result.mean_batch.push_back(server.mean_batch());
     result.versions.push_back(server.versions);
   }
@@ -204,4 +239,8 @@ Result report(lp::Run& run, const Config& config) {
   return result;
 }
 
-int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }
+void prepare(const Config& config) {
+  if (!config.plot.empty()) lp::check_output_file("--plot", config.plot);
+}
+
+int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report, prepare); }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/scheduler.h"
 #include "lp/kernels/chosen_device.h"
 #include "nodes/checkpointer.h"
@@ -121,12 +121,7 @@ void add_observers(Program& program, const TrainConfig& config) {
 }  // namespace
 
 SharedExamples prepare_training(TrainConfig& config) {
-  if (!config.save.empty()) {
-    const auto folder = std::filesystem::absolute(config.save).parent_path();
-    if (!std::filesystem::is_directory(folder)) {
-      throw Error(ErrorKind::failed, "--save: there is no directory " + folder.string());
-    }
-  }
+  if (!config.save.empty()) check_output_file("--save", config.save);
   const Examples examples = read_examples(config);
   const FoundData found = found_in(examples);
   // In a resumed run, the launcher has set these before.

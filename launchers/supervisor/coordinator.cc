@@ -285,7 +285,8 @@ void Coordinator::handle(NodeId node, const NodeEvent::Finished& finished) {
 void Coordinator::handle(NodeId node, const Progress& progress) {
   nodes_[node].progress = {.step = progress.step, .total = progress.total, .values = progress.values};
   listener_.on_progress(node, progress);
-  if (!speaker_.has_value() || node < *speaker_) speaker_ = node;
+  const auto order = [this](NodeId id) { return std::pair(nodes_[id].progress.total == 0, id); };
+  if (!speaker_.has_value() || order(node) < order(*speaker_)) speaker_ = node;
 }
 
 void Coordinator::handle(NodeId id, const NodeEvent::Alive&) {

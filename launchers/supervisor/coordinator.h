@@ -266,7 +266,7 @@ class Coordinator final : public ExecutorEvents {
   std::optional<Cause> ignored_;        // the first failure that its policy ignores
   bool lenient_ = false;
   bool keyed_ = false;             // the processes have keys
-  std::optional<NodeId> speaker_;  // the node whose progress is shown
+  std::optional<NodeId> speaker_;  // the node whose progress is shown: the first that has a total, or else the first
 };
 
 }  // namespace lp::launch

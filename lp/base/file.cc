@@ -130,6 +130,22 @@ void write_file_durably(const std::filesystem::path& path, std::string_view text
   write_file_durably(path, std::span(&part, 1));
 }
 
+void check_output_file(std::string_view option, const std::filesystem::path& path) {
+  try {
+    const std::filesystem::path directory = std::filesystem::absolute(path).parent_path();
+    if (!std::filesystem::is_directory(directory)) fail("write", path, "there is no directory " + directory.string());
+    const auto old = status_of(path);
+    if (old && S_ISDIR(old->st_mode)) fail("write", path, EISDIR);
+    if (old && is_in_place(*old)) {
+      if (::access(path.c_str(), W_OK) != 0) fail("write", path, errno);
+    } else {
+      const Temporary temporary(path);
+    }
+  } catch (const Error& error) {
+    throw Error(ErrorKind::failed, std::string(option) + ": " + error.text());
+  }
+}
+
 void sync_directory(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory.empty() ? "." : directory;
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

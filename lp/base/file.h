@@ -26,6 +26,10 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 void write_file_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts);
 void write_file_durably(const std::filesystem::path& path, std::string_view text);
 
+// For a file that a program will write at its end, before it starts: throws if write_file() could not write it now.
+// The message begins with `option`, which names the file ("--plot").
+void check_output_file(std::string_view option, const std::filesystem::path& path);
+
 // Makes the names in `directory` (files created, renamed, removed) survive a crash of the machine.
 void sync_directory(const std::filesystem::path& directory);
 

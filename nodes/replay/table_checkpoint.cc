@@ -1,6 +1,7 @@
 // How a table is saved: arrays of numbers with an element for each item, from the oldest to the newest, so that people
 // and other programs can read and edit them.
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <span>
 #include <string>
@@ -88,7 +89,10 @@ struct Table::Saved {
               "an item has steps that its chunk does not have");
       require(chunk.compressed() || chunk.size() == chunk.steps() * row_bytes, "a chunk has a wrong size");
     }
-    std::for_each(priorities.begin(), priorities.end(), check_priority);
+    for (std::size_t i = 0; i < count; ++i) {
+      require(std::isfinite(priorities[i]) && priorities[i] >= 0,
+              "the priority of item " + std::to_string(i) + " is " + std::to_string(priorities[i]));
+    }
   }
 
   // The bytes of the chunks that its items refer to.

@@ -16,6 +16,7 @@ namespace {
 
 const Client<Server>& server_for(const Clients<Server>& servers, int index) {
   if (servers.empty()) throw_failed("a trajectory writer needs a replay server");
+  if (index < 0) throw_failed("a trajectory writer needs an index of at least 0, not " + std::to_string(index));
   return servers[static_cast<std::size_t>(index) % servers.size()];
 }
 

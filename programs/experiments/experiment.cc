@@ -47,7 +47,7 @@ GroupOptions actor_group(const Experiment& experiment) {
 // The updates of a learner that takes so many segments for each.
 std::uint64_t updates_of(const Experiment& experiment, std::size_t segments) {
   const std::uint64_t steps = segments * experiment.agent.copies * experiment.agent.steps;
-  return (experiment.steps + steps - 1) / steps;
+  return experiment.steps == kEndless ? kEndless : (experiment.steps + steps - 1) / steps;
 }
 
 // A small network is updated some thousand times a second: its actors must not act by old parameters for long.
@@ -98,12 +98,18 @@ Handle<ParameterSource> add_training(Program& program, const Experiment& experim
                                      const Handle<Metrics>& metrics) {
   const double first = static_cast<double>(replayed.first_items);
   const double samples = (static_cast<double>(experiment.steps) - first) * replayed.samples_per_insert;
-  need(samples >= static_cast<double>(replayed.batch), "more steps than the agent needs before it begins to learn");
-  const ReplayOptions options{.agent = experiment.agent,
-                              .environment = experiment.environment,
-                              .actors = experiment.actors,
-                              .updates = static_cast<std::uint64_t>(samples / static_cast<double>(replayed.batch)),
-                              .checkpoint_every = experiment.checkpoint_every};
+  const double least = first + std::ceil(static_cast<double>(replayed.batch) / replayed.samples_per_insert);
+  need(samples >= static_cast<double>(replayed.batch), "at least " + std::to_string(static_cast<std::uint64_t>(least)) +
+                                                           " steps, not " + std::to_string(experiment.steps) +
+                                                           ": its agent begins to learn then");
+  const ReplayOptions options{
+      .agent = experiment.agent,
+      .environment = experiment.environment,
+      .actors = experiment.actors,
+      .updates = experiment.steps == kEndless
+                     ? kEndless
+                     : static_cast<std::uint64_t>(samples / static_cast<double>(replayed.batch)),
+      .checkpoint_every = experiment.checkpoint_every};
   const auto replay = program.add<replay::SavedServer>({.name = "replay", .on_failure = policy_of(experiment)}, context,
                                                        transition_table(options));
   const auto learner = program.add<ReplayTrainer>(learner_group(experiment), context, replay, metrics, options);

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "lp/base/file.h"
 #include "lp/config/config.h"
 #include "programs/environments/environments.h"
 #include "programs/experiments/experiment.h"
@@ -59,6 +60,12 @@ Experiment experiment_of(const ExperimentFlags<Defaults>& flags, Agent agent) {
   if (!flags.snapshots.empty()) experiment.snapshots = SnapshotOptions{.directory = flags.snapshots};
   experiment.evaluation.goal = flags.goal;
   return experiment;
+}
+
+// Error::failed when the picture could not be written at the end.
+template <class Defaults>
+void prepare_experiment(const ExperimentFlags<Defaults>& flags) {
+  if (!flags.plot.empty()) check_output_file("--plot", flags.plot);
 }
 
 }  // namespace lp

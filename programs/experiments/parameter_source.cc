@@ -28,7 +28,7 @@ void ParameterSource::report(Context& node, std::uint64_t total, MetricValues va
   });
   if (!now) return;
   values.insert(values.begin(), {"reward", now->recent_reward});
-  const Progress progress{.step = now->updates, .total = total, .values = values};
+  const Progress progress{.step = now->updates, .total = total == kEndless ? 0 : total, .values = values};
   for (const auto& [name, count] :
        {std::pair("updates", now->updates), std::pair("episodes", now->episodes), std::pair("stale", now->stale)}) {
     values.emplace_back(name, static_cast<double>(count));

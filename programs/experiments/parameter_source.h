@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -20,6 +21,9 @@
 #include "programs/experiments/training_counter.h"
 
 namespace lp {
+
+// A number of steps or updates that is never reached: other nodes end the program.
+inline constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
 class ParameterSource {
  public:

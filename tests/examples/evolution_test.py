@@ -57,7 +57,10 @@ class Evolution(unittest.TestCase):
         for flags, sentence in [(["--function=spher"], "choose one of ackley, rastrigin, rosenbrock, sphere"),
                                 (["--environment=cartpool"], "choose one of acrobot, cartpole"),
                                 (["--function=rosenbrock", "--dimensions=1"], "needs 2 or more dimensions"),
-                                (["--function=sphere", "--method=cma", "--dimensions=3000"], "at most 512 parameters")]:
+                                (["--function=sphere", "--method=cma", "--dimensions=3000"], "at most 512 parameters"),
+                                (["--function=sphere", "--episodes=2"], "--episodes has an effect only without --function"),
+                                (["--dimensions=3"], "--dimensions has an effect only with --function"),
+                                (["--plot=/nowhere/a.svg"], "--plot: cannot write /nowhere/a.svg")]:
             with self.subTest(flags):
                 process = launch.run("es", *flags)
                 self.assertNotEqual(0, process.returncode)

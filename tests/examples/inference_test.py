@@ -1,4 +1,4 @@
-"""Servers answer in batches while the network changes and servers die. Usage: inference_test.py FOLDER"""
+"""Servers answer in batches while the policy changes and servers die. Usage: inference_test.py FOLDER"""
 
 import pathlib
 import sys
@@ -20,7 +20,7 @@ class Inference(unittest.TestCase):
             self.assertEqual(0, row["failed"])
         for row in rows[:-1]:
             self.assertEqual((0, 0), (row["shed"], row["late"]))
-        self.assertGreater(rows[-1]["correct"], 0.8)  # it has learned meanwhile
+        self.assertGreater(max(row["reward"] or 0 for row in rows), 40)  # it has learned meanwhile: it began with 22
         self.assertGreater(min(result["versions"]), 1)
 
     def test_it_answers_in_threads_and_in_processes_and_draws(self):
@@ -31,12 +31,18 @@ class Inference(unittest.TestCase):
                 self.check(result)
                 xml.etree.ElementTree.fromstring(picture.read_text())
 
+    def test_it_serves_policies_of_every_environment(self):
+        for environment in ["acrobot", "catch", "mountaincar", "pendulum"]:
+            with self.subTest(environment):
+                result = launch.result("inference", f"--environment={environment}", "--copies=16", "--seconds=0.2")
+                self.assertEqual([0] * len(LOADS), [row["failed"] for row in result["rows"]])
+
     def test_no_request_is_lost_when_a_server_and_the_trainer_are_killed(self):
         with launch.Launch("inference", "--launch=processes", "--seconds=1") as run:
-            run.wait_for_step(1)
+            run.wait_for_step(1)  # of a client
             run.signal("server/0")
             run.wait_for_step(2)
-            run.signal("trainer")
+            run.signal("learner")
             run.wait_for_step(3)
             run.signal("server/1")
             result = run.result()

@@ -30,11 +30,13 @@ class Learning(unittest.TestCase):
                 self.assertIn(b"reward", curves)  # so that TensorBoard and lp plot show it
 
     def test_what_does_not_fit_is_named(self):
-        for name, environment, sentence in [("impala", "pendulum", "has continuous actions: choose another agent"),
-                                            ("td3", "cartpole", "TD3 needs continuous actions"),
-                                            ("dqn", "cartpool", "choose one of acrobot, cartpole")]:
+        for name, flag, sentence in [("impala", "--environment=pendulum", "has continuous actions: choose another agent"),
+                                     ("td3", "--environment=cartpole", "TD3 needs continuous actions"),
+                                     ("dqn", "--environment=cartpool", "choose one of acrobot, cartpole"),
+                                     ("dqn", "--steps=100", "an experiment needs at least 1002 steps, not 100"),
+                                     ("ppo", "--plot=/nowhere/a.svg", "--plot: cannot write /nowhere/a.svg")]:
             with self.subTest(name):
-                process = launch.run(name, f"--environment={environment}")
+                process = launch.run(name, flag)
                 self.assertNotEqual(0, process.returncode)
                 self.assertIn(sentence, process.stderr)
 

@@ -13,6 +13,22 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+TEST_F(CoordinatorTest, TheFirstNodeThatKnowsItsTotalShowsTheProgress) {
+  make(server_and_workers());
+  start();
+  for (const NodeId node : {0U, 1U, 2U}) ready(node);
+  EXPECT_EQ(coordinator_->speaker(), "");
+  report(1, 1, Progress{.step = 5});
+  EXPECT_EQ(coordinator_->speaker(), "worker/0");
+  report(0, 1, Progress{.step = 5});
+  EXPECT_EQ(coordinator_->speaker(), "server");
+  report(2, 1, Progress{.step = 1, .total = 4});
+  report(0, 1, Progress{.step = 6});
+  EXPECT_EQ(coordinator_->speaker(), "worker/1");
+  report(1, 1, Progress{.step = 2, .total = 4});
+  EXPECT_EQ(coordinator_->speaker(), "worker/0");
+}
+
 TEST_F(CoordinatorTest, ANodeKnowsTheKeysOfItsCallersBeforeTheyAreThere) {
   make(server_and_workers());
   executor_->keyed = true;

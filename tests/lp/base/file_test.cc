@@ -171,6 +171,26 @@ TEST_F(Files, ErrorsNameFileAndReason) {
   EXPECT_FALSE(std::filesystem::exists(directory_.string() + ".tmp0"));
 }
 
+TEST_F(Files, AFileThatCouldNotBeWrittenLaterIsRefusedBefore) {
+  const auto check = [](const std::filesystem::path& path) {
+    return error_of([&] { check_output_file("--plot", path); });
+  };
+  write_file(directory_ / "a", "text");
+  EXPECT_EQ(check(directory_ / "a"), "no error");
+  EXPECT_EQ(check(directory_ / "b"), "no error");
+  EXPECT_EQ(check("/dev/null"), "no error");
+  EXPECT_EQ(names(), std::vector<std::string>{"a"});
+  EXPECT_EQ(text_of(read_file(directory_ / "a", 100)), "text");
+
+  const auto missing = directory_ / "missing" / "a";
+  EXPECT_EQ(check(missing),
+            "--plot: cannot write " + missing.string() + ": there is no directory " + missing.parent_path().string());
+  EXPECT_EQ(check(directory_), "--plot: cannot write " + directory_.string() + ": Is a directory");
+  EXPECT_EQ(check(directory_ / "a" / "b"), "--plot: cannot write " + (directory_ / "a" / "b").string() +
+                                               ": there is no directory " + (directory_ / "a").string());
+  EXPECT_NE(check("/proc/a"), "no error");
+}
+
 TEST_F(Files, ReadingIsBounded) {
   write_file_durably(directory_ / "a", "0123456789");
   EXPECT_EQ(error_of([&] { read_file(directory_ / "a", 9); }),

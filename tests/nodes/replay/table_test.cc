@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -285,6 +286,16 @@ TEST(ReplayTableTest, ADamagedCheckpointIsRefusedAndChangesNothing) {
   Checkpoint saved;
   ChunkList chunks;
   bench.table().save(saved, chunks);
+  // As `lp checkpoint import` writes it, which does not know the arrays' meaning.
+  Checkpoint imported = saved;
+  const double nan = std::nan("");
+  imported.replace("table/priorities", Array<double>::copy_of(std::vector{1.0, nan}));
+  try {
+    bench.table().load(imported, chunks.chunks());
+    ADD_FAILURE() << "it was loaded";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.text(), "the saved replay table \"table\" is damaged: the priority of item 1 is nan");
+  }
   EXPECT_THROW(bench.table().load(saved, std::span(chunks.chunks()).first(1)), Error);
   Bench small(options_of(1));
   small.insert(1, 7);

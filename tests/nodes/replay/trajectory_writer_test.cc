@@ -187,6 +187,7 @@ TEST(ReplayWriterTest, OptionsOfNothingAreRefused) {
   EXPECT_THROW(TrajectoryWriter(replay.client(), "steps", {.chunk_steps = 0}), Error);
   EXPECT_THROW(TrajectoryWriter(replay.client(), "steps", {.batch = 0}), Error);
   EXPECT_THROW(TrajectoryWriter(replay.client(), "step"), Error);
+  EXPECT_THROW(TrajectoryWriter(replay.clients(), -1, "steps"), Error);
 }
 
 }  // namespace
