@@ -64,7 +64,8 @@ TEST(ReplaySamplerTest, ItemsThatCameBeforeTheTimeWasOverAreInTheNextBatch) {
   ReplayRun replay(queue(100));
   TrajectoryWriter writer(replay.client(), "steps");
   insert(writer, 0, 3);
-  Sampler sampler(replay.client(), "steps", {.timeout = std::chrono::milliseconds(30)});
+  // Long enough for the three items that are there.
+  Sampler sampler(replay.client(), "steps", {.timeout = std::chrono::milliseconds(500)});
   const Error error = error_of([&] { sampler.sample(5); });
   EXPECT_NE(error.text().find("2 samples did not arrive"), std::string::npos) << error.text();
   insert(writer, 3, 4);
