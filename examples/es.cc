@@ -8,11 +8,14 @@
 //   build/examples/es --environment=acrobot --launch=processes --plot=acrobot.svg
 //   build/examples/es --function=rosenbrock --method=cma --workers=2..8
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "launchers/main.h"
 #include "lp/base/file.h"
@@ -83,13 +86,16 @@ struct Config {
   bool acts() const { return function.empty(); }
 
   void check_given(std::span<const std::string> given) const {
-    for (const std::string& flag : given) {
-      const bool of_environment = flag == "environment" || flag == "episodes";
-      if (acts() ? flag == "dimensions" : of_environment) {
-        throw lp::Error(lp::ErrorKind::failed,
-                        "--" + flag + " has an effect only with" + (acts() ? "" : "out") + " --function");
+    const auto refuse = [&](bool none, std::initializer_list<std::string_view> flags, const char* with) {
+      for (const std::string_view flag : flags) {
+        if (none && std::find(given.begin(), given.end(), flag) != given.end()) {
+          throw lp::Error(lp::ErrorKind::failed, "--" + std::string(flag) + " has an effect only with" + with);
+        }
       }
-    }
+    };
+    refuse(acts(), {"dimensions"}, " --function");
+    refuse(!acts(), {"environment", "episodes"}, "out --function");
+    refuse(method != Method::es, {"rate", "shrink", "weight_decay"}, " --method=es");
   }
 };
 
@@ -157,7 +163,8 @@ struct Result {
 Result report(lp::Run& run, const Config& config) {
   const auto learner = run.client<lp::EvolutionLearner>("learner");
   const auto metrics = run.client<lp::Metrics>("metrics");
-  const std::string title = method_of(config).name + " on " + (config.acts() ? config.environment : config.function);
+  const std::string title =
+      method_of(config).name + " on " + (config.acts() ? config.environment : "minus " + config.function);
   const lp::EvolutionResult search = lp::report_evolution(learner, metrics, title, config.plot);
   if (!config.acts()) return {.mean = -search.best, .search = search};
   const lp::EpisodeOptions episodes = episodes_of(config);

@@ -39,6 +39,6 @@ lp::ExperimentResult report(lp::Run& run, const Config& config) {
   return lp::report_experiment(lp::experiment_nodes(run), experiment(config), run.seed(), config.plot);
 }
 
-int main(int argc, char** argv) {
-  return lp::main<Config>(argc, argv, make_program, report, lp::prepare_experiment<Defaults>);
-}
+void prepare(const Config& config) { lp::prepare_experiment(config, experiment(config)); }
+
+int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report, prepare); }

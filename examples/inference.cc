@@ -192,19 +192,23 @@ class Asker {
   std::vector<Row> rows_{};
 };
 
+lp::Experiment experiment(const Config& config) {
+  const auto network = lp::dense_network({128, 128}, lp::Unit::tanh, 0.01F);
+  return {.agent = lp::ppo({.policy = network, .copies = 16}),
+          .environment = config.make(),
+          .actors = 1,
+          .steps = lp::kEndless,  // the clients end the program
+          .restarts = 3};
+}
+
 lp::Program make_program(const Config& config) {
   lp::Program program("inference");
-  const auto network = lp::dense_network({128, 128}, lp::Unit::tanh, 0.01F);
-  const lp::Experiment experiment{.agent = lp::ppo({.policy = network, .copies = 16}),
-                                  .environment = config.make(),
-                                  .actors = 1,
-                                  .steps = lp::kEndless,  // the clients end the program
-                                  .restarts = 3};
-  const auto learner = lp::add_experiment(program, experiment).learner;
+  const lp::Experiment learning = experiment(config);
+  const auto learner = lp::add_experiment(program, learning).learner;
   const lp::ServingOptions serving{.batch = {.most = static_cast<std::size_t>(config.batch)}};
   const lp::GroupOptions servers{.name = "server", .replicas = config.replicas, .on_failure = lp::restart(3)};
   const lp::GroupHandle<Service> group = program.group<lp::PolicyServer>(
-      servers, learner, lp::exploring(experiment.agent.policy, experiment.environment), serving);
+      servers, learner, lp::exploring(learning.agent.policy, learning.environment), serving);
   const auto reports = program.add<Reports>({.name = "reports"}, config.clients);
   program.group<Asker>({.name = "client", .replicas = config.clients, .ends_program = true}, group, reports, lp::index,
                        config);
@@ -240,6 +244,7 @@ Result report(lp::Run& run, const Config& config) {
 }
 
 void prepare(const Config& config) {
+  lp::check_environment(experiment(config));
   if (!config.plot.empty()) lp::check_output_file("--plot", config.plot);
 }
 

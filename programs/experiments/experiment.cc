@@ -120,6 +120,14 @@ Handle<ParameterSource> add_training(Program& program, const Experiment& experim
 
 }  // namespace
 
+void check_environment(const Experiment& experiment) {
+  check(experiment);
+  const auto environment = made_environment(experiment.environment);
+  static_cast<void>(experiment.agent.policy(environment->spec()));
+  std::visit([&](const auto& training) { static_cast<void>(training.learner(environment->spec(), 0)); },
+             experiment.agent.training);
+}
+
 ExperimentGraph add_experiment(Program& program, const Experiment& given) {
   check(given);
   Experiment experiment = given;

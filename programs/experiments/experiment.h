@@ -46,6 +46,10 @@ struct ExperimentGraph {
   Handle<Metrics> metrics;            // "metrics": "reward", "evaluation" and the agent's losses by environment steps
 };
 
+// Before the start: makes an environment, a policy and a learner, as the nodes will. Error::failed when there is no
+// such environment, or when the agent cannot act in it.
+void check_environment(const Experiment& experiment);
+
 // Error::failed when an option does not fit.
 ExperimentGraph add_experiment(Program& program, const Experiment& experiment);
 

@@ -62,9 +62,10 @@ Experiment experiment_of(const ExperimentFlags<Defaults>& flags, Agent agent) {
   return experiment;
 }
 
-// Error::failed when the picture could not be written at the end.
+// Before the start: Error::failed when the agent cannot act in the environment, or the picture could not be written.
 template <class Defaults>
-void prepare_experiment(const ExperimentFlags<Defaults>& flags) {
+void prepare_experiment(const ExperimentFlags<Defaults>& flags, const Experiment& experiment) {
+  check_environment(experiment);
   if (!flags.plot.empty()) check_output_file("--plot", flags.plot);
 }
 

@@ -59,6 +59,7 @@ class Evolution(unittest.TestCase):
                                 (["--function=rosenbrock", "--dimensions=1"], "needs 2 or more dimensions"),
                                 (["--function=sphere", "--method=cma", "--dimensions=3000"], "at most 512 parameters"),
                                 (["--function=sphere", "--episodes=2"], "--episodes has an effect only without --function"),
+                                (["--method=cma", "--rate=0.1"], "--rate has an effect only with --method=es"),
                                 (["--dimensions=3"], "--dimensions has an effect only with --function"),
                                 (["--plot=/nowhere/a.svg"], "--plot: cannot write /nowhere/a.svg")]:
             with self.subTest(flags):
