@@ -75,8 +75,9 @@ struct Part {  // one client of a load
 using Reports = lp::Gather<Part>;
 using Service = lp::PolicyService;
 
-// Plays in copies of the environment, as many at a time as there are requests. Thread-safe.
-class Players {
+// Plays in copies of the environment, as many at a time as there are requests. Thread-safe. Requests share it with
+// run(), which may end before them when the program is stopped.
+class Players : public std::enable_shared_from_this<Players> {
  public:
   Players(const Config& config, std::uint64_t seed) : config_(config), seed_(seed) {}
 
@@ -85,11 +86,11 @@ class Players {
     Copies copies = take();
     lp::Observed observed{.observations = copies->observations(), .seed = number};
     return servers.async<&Service::ask>(std::move(observed), 0U)
-        .then([this, copies = std::move(copies)](auto reply) mutable {
+        .then([self = shared_from_this(), copies = std::move(copies)](auto reply) mutable {
           const Copies mine = std::move(copies);  // they go back here, also after an error
           lp::Answer<lp::Choice> choice = reply.get();
           mine->step(choice.value.actions);
-          count(mine->finished());
+          self->count(mine->finished());
           return choice;
         });
   }
@@ -102,7 +103,7 @@ class Players {
 
  private:
   struct GiveBack {
-    Players* players;
+    std::shared_ptr<Players> players;
     void operator()(lp::EnvironmentBatch* copies) const { players->give_back(copies); }
   };
   using Copies = std::unique_ptr<lp::EnvironmentBatch, GiveBack>;
@@ -116,7 +117,7 @@ class Players {
     }
     lp::EnvironmentBatch* const copies = free_.back();
     free_.pop_back();
-    return {copies, {this}};
+    return {copies, {shared_from_this()}};
   }
   void give_back(lp::EnvironmentBatch* copies) {
     const std::lock_guard lock(mutex_);
@@ -142,7 +143,7 @@ class Asker {
       : servers_(servers), reports_(reports), index_(static_cast<std::uint32_t>(index)), config_(config) {}
 
   void run(lp::Context& node) {
-    Players players(config_, node.seed());
+    const auto players = std::make_shared<Players>(config_, node.seed());
     double most = 0;
     const std::vector<std::uint64_t> loads{1, 4, 16, 64, 0};
     for (std::uint64_t round = 0; round < loads.size(); ++round) {
@@ -153,9 +154,9 @@ class Asker {
           loads[round] == 0 ? servers_.within(std::chrono::milliseconds(config_.milliseconds)) : servers_;
       Part part;
       part.report = lp::drive_load(
-          options, [&](std::uint64_t number) { return players.ask(servers, number); },
+          options, [&](std::uint64_t number) { return players->ask(servers, number); },
           [](std::uint64_t, const auto&) {});
-      players.add_episodes(part);
+      players->add_episodes(part);
       Part all;
       for (const Part& one : reports_.call<&Reports::gather>(index_, round, part)) {
         all.report.add(one.report);

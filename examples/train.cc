@@ -128,6 +128,7 @@ std::string save(const lp::KeptModel& model, const std::string& file, const lp::
     lp::write_model(model, file);
     return file;
   } catch (const lp::Error& error) {
+    if (!model.parameters.allFinite()) throw;  // nobody could use it
     const std::string other = run.directory() / "model.lpm";
     lp::write_model(model, other);
     throw lp::Error(lp::ErrorKind::failed, std::string(error.what()) + "; the model is saved in " + other);

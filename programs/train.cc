@@ -131,6 +131,12 @@ SharedExamples prepare_training(TrainConfig& config) {
                     " classes, but the data of the run to resume had " + std::to_string(config.found.inputs) + " and " +
                     std::to_string(config.found.classes) + ": give the same data");
   }
+  if (config.test.empty() && examples.data.examples() < 2) {
+    throw Error(ErrorKind::failed, config.data +
+                                       ": has 1 example, but a fifth of them, at least one, is the test set: " +
+                                       "give more examples, or --test");
+  }
+  if (config.scale && examples.data.is_sparse()) scaling_of(examples.data);  // throws
   SharedExamples shared = share(examples);
   const bool on_host = config.device == "auto" && named_scheme(config.scheme).on_host;
   config.device = on_host ? "cpu" : kernels::chosen_device(config.device);

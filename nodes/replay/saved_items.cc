@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "lp/base/array.h"
@@ -18,6 +19,16 @@ template <class T>
 std::vector<T> values_of(const Checkpoint& saved, const std::string& name) {
   const auto array = saved.get<Array<T>>(name);
   return {array.begin(), array.end()};
+}
+
+std::vector<std::string> tables_of(const Checkpoint& saved) {
+  constexpr std::string_view kPriorities = "/priorities";
+  std::vector<std::string> tables;
+  for (const CheckpointEntry& entry : saved.entries()) {
+    if (entry.name.ends_with(kPriorities))
+      tables.push_back(quote(entry.name.substr(0, entry.name.size() - kPriorities.size())));
+  }
+  return tables;
 }
 
 // Keeps the values of the positions that are kept. `counts` has how many values belong to each position.
@@ -38,6 +49,10 @@ void keep(Checkpoint& saved, const std::string& name, const std::vector<bool>& k
 }  // namespace
 
 void edit_items(Checkpoint& saved, const std::string& table, const EditItem& edit) {
+  if (!saved.has(table + "/priorities")) {
+    throw Error(ErrorKind::failed,
+                "the checkpoint has no replay table " + quote(table) + "; it has " + join(tables_of(saved), ", "));
+  }
   const auto keys = values_of<std::uint64_t>(saved, table + "/keys");
   auto priorities = values_of<double>(saved, table + "/priorities");
   auto times_sampled = values_of<std::uint32_t>(saved, table + "/times_sampled");

@@ -63,12 +63,18 @@ class LoadTally {
   template <class Accept>
   void answered(Time begun, Accept accept) {
     const std::lock_guard lock(mutex_);
+    if (closed_) return;
     ++report_.answered;
     report_.milliseconds.push_back(static_cast<float>(to_seconds(now() - begun) * 1e3));
     accept();
     end();
   }
   void failed(const Error& error);
+  // From now on nothing is accepted: what `accept` refers to may be gone.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
   LoadReport take(double seconds);
 
  private:
@@ -77,10 +83,20 @@ class LoadTally {
 
   const std::size_t room_;
   std::mutex mutex_{};
+  bool closed_ = false;
   std::size_t under_way_ = 0;
   std::size_t wanted_ = 0;  // waiter_ waits until so few are under way
   std::optional<Promise<void>> waiter_{};
   LoadReport report_{};
+};
+
+// Closes it at the end, also after an exception.
+struct ClosesTally {
+  explicit ClosesTally(LoadTally& given) : tally(given) {}
+  ~ClosesTally() { tally.close(); }
+  ClosesTally(const ClosesTally&) = delete;
+  ClosesTally& operator=(const ClosesTally&) = delete;
+  LoadTally& tally;
 };
 
 // Waits until the time, or until the node is asked to stop, and then throws Error::stopped.
@@ -89,10 +105,12 @@ void wait_until(Time time);
 }  // namespace internal
 
 // Sends requests with send(number), number = 0, 1, ..., which returns a Future, and hands each answer to
-// accept(number, answer), one at a time. Returns when all have ended.
+// accept(number, answer), one at a time. Returns when all have ended. It throws Error::stopped when the node is asked
+// to stop: requests may still be under way then, but no answer is accepted any more.
 template <class Send, class Accept>
 LoadReport drive_load(const RequestLoad& options, Send send, Accept accept) {
   const auto tally = std::make_shared<internal::LoadTally>(options.under_way);  // shared with the continuations
+  const internal::ClosesTally closes(*tally);
   const Time begin = now();
   const Time end = later(begin, options.length);
   Random random(options.seed, "load");

@@ -87,6 +87,7 @@ class DqnLearner final : public TransitionLearner {
       errors_(action, i) = batch.weights(i) * std::clamp(difference, -1.0F, 1.0F) / count;
       priorities(i) = std::min(std::abs(difference), 1.0F) + kLeastPriority;
     }
+    check_loss(loss);
     dueling_errors(errors_, output_errors_);
     network_->backward(parameters_, batch.observations, output_errors_, gradient_);
     clip_norm(gradient_, options_.most_norm);

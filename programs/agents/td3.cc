@@ -11,6 +11,7 @@
 #include "nodes/parameters/optimizer.h"
 #include "programs/agents/action_scale.h"
 #include "programs/agents/flat_parameters.h"
+#include "programs/networks/clipping.h"
 
 namespace lp {
 namespace {
@@ -123,6 +124,7 @@ class Td3Learner final : public TransitionLearner {
       one.network->backward(one.parameters, joined_, errors_, one.gradient);
       one.apply(options_.rate);
     }
+    check_loss(loss);
     if (values_[0].optimizer.steps % options_.delay == 0) improve_policy(batch.observations);
     return {{"loss", loss}, {"value", static_cast<double>(targets.mean())}};
   }

@@ -43,6 +43,7 @@ class CsvReader {
   Dataset read() {
     std::string_view rest = text_.bytes;
     if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);  // the byte order mark of UTF-8
+    if (rest.find('\0') != std::string_view::npos) throw_failed(text_.name + ": is not text: it has a zero byte");
     bool first = true;
     while (!rest.empty()) {
       ++line_number_;

@@ -49,6 +49,7 @@ EnvironmentBatch::EnvironmentBatch(const MakeEnvironment& make, std::size_t copi
   for (Copy& one : copies_) one.environment = made_environment(make);
   if (!copies_.empty()) spec_ = copies_.front().environment->spec();
   check(spec_, copies);
+  for (std::size_t i = 0; i < copies; ++i) check_shape(i);
   const auto columns = static_cast<Eigen::Index>(copies);
   observations_.setZero(spec_.observation.size(), columns);
   last_.setZero(spec_.observation.size(), columns);
@@ -83,6 +84,16 @@ void EnvironmentBatch::guard(std::size_t copy, const char* name, F f) const {
   }
 }
 
+void EnvironmentBatch::check_shape(std::size_t copy) const {
+  const auto text = [](const EnvironmentSpec& spec) {
+    return "observations of " + std::to_string(spec.observation.size()) + " values and actions of " +
+           std::to_string(spec.action.size());
+  };
+  const EnvironmentSpec& own = copies_[copy].environment->spec();
+  if (own.observation.size() == spec_.observation.size() && own.action.size() == spec_.action.size()) return;
+  fail(copy, "its spec has " + text(own) + ", but that of copy 0 began with " + text(spec_));
+}
+
 void EnvironmentBatch::check_observation(std::size_t copy) const {
   const auto column = observations_.col(static_cast<Eigen::Index>(copy));
   if (finite({column.data(), static_cast<std::size_t>(column.size())})) return;
@@ -99,6 +110,7 @@ void EnvironmentBatch::begin(std::size_t copy, std::uint64_t episode) {
   one.reward = 0;
   guard(copy, "reset()",
         [&] { one.environment->reset(Random(seed_ + copy, "episode", episode), observation_of(copy)); });
+  check_shape(copy);
   check_observation(copy);
 }
 
@@ -120,6 +132,7 @@ void EnvironmentBatch::act(std::size_t copy, std::span<const float> action) {
   Copy& one = copies_[copy];
   StepResult outcome;
   guard(copy, "step()", [&] { outcome = one.environment->step(action, observation_of(copy)); });
+  check_shape(copy);
   if (!std::isfinite(outcome.reward)) fail(copy, "the reward is " + std::to_string(outcome.reward));
   check_observation(copy);
   one.actions.insert(one.actions.end(), action.begin(), action.end());

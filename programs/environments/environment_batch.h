@@ -52,7 +52,7 @@ class EnvironmentBatch {
 
   // Acts in every copy. `actions` is action size × copies; continuous actions are first brought between low and high.
   // Error::failed, with the environment, copy, episode and step, when an action is no number or no choice, when the
-  // environment throws, and when a reward or an observation is not finite.
+  // environment throws or has another shape, and when a reward or an observation is not finite.
   void step(const Eigen::MatrixXf& actions);
 
   // The present observations, size × copies: after an episode's end, the first one of the next episode.
@@ -85,6 +85,7 @@ class EnvironmentBatch {
   void act(std::size_t copy, std::span<const float> action);
   std::span<const float> checked_action(std::size_t copy, const float* action);
   std::span<float> observation_of(std::size_t copy);
+  void check_shape(std::size_t copy) const;
   void check_observation(std::size_t copy) const;
   [[noreturn]] void fail(std::size_t copy, const std::string& problem) const;
   template <class F>

@@ -12,7 +12,7 @@ namespace {
 void check_parameters(const EvolutionOptions& search) {
   const SearchMethod& method = search.method;
   if (method.most_parameters == 0) return;
-  const auto objective = search.objective(0);
+  const auto objective = made_objective(search.objective, 0);
   if (objective->size() <= method.most_parameters) return;
   throw_failed(method.name + " searches at most " + std::to_string(method.most_parameters) + " parameters, but " +
                objective->name() + " has " + std::to_string(objective->size()) + ": take " + method.beyond);

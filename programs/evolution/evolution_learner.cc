@@ -30,7 +30,7 @@ EvolutionLearner::EvolutionLearner(Context& node, Client<Metrics> metrics, Clien
     : ParameterSource(std::move(metrics)),
       options_(options),
       workers_(std::move(workers)),
-      objective_(options.objective(node.program_seed())),
+      objective_(made_objective(options.objective, node.program_seed())),
       table_(table_of(options.noise, node.program_seed())),
       noise_(make_noise(options.noise.kind, node.program_seed(), table_)),
       search_(options.method.search(objective_->start(node.program_seed()), *noise_)),

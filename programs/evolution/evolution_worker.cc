@@ -22,7 +22,8 @@ EvolutionWorker::EvolutionWorker(Context& node, Client<EvolutionLearner> learner
       kind_(options.noise.kind),
       seed_(node.program_seed()),
       method_(options.method),
-      objective_(options.objective(seed_)) {}
+      objective_(made_objective(options.objective, seed_)),
+      size_(objective_->size()) {}
 
 void EvolutionWorker::run(Context& node) {
   noise_ = make_noise(kind_, seed_, *learner_.read<&EvolutionLearner::noise>());
@@ -46,7 +47,7 @@ bool EvolutionWorker::read(std::uint64_t generation) {
       return false;  // it is being restored
     }
     sampler_->set(population_->distribution);
-    parameters_.resize(objective_->size() + population_->scale.size());
+    parameters_.resize(size_ + population_->scale.size());
     std::copy(population_->scale.begin(), population_->scale.end(),
               parameters_.end() - static_cast<std::ptrdiff_t>(population_->scale.size()));
   }
@@ -62,10 +63,9 @@ TrialReport EvolutionWorker::done(const TrialOrder& order) {
 }
 
 Trial EvolutionWorker::evaluate(std::uint64_t generation, std::uint32_t number) {
-  const std::size_t size = objective_->size();
-  Trial trial{.index = noise_->index(name_of(generation, number), size)};
+  Trial trial{.index = noise_->index(name_of(generation, number), size_)};
   for (std::size_t i = 0; i < sampler_->points(); ++i) {
-    sampler_->point(trial.index, i, std::span(parameters_).first(size));
+    sampler_->point(trial.index, i, std::span(parameters_).first(size_));
     const Evaluation one = checked(generation, number, i);
     trial.values.push_back(one.value);
     trial.steps += one.steps;
@@ -87,8 +87,11 @@ Evaluation EvolutionWorker::checked(std::uint64_t generation, std::uint32_t numb
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::stopped) throw;
     fail(error.text());
-  } catch (const std::exception& error) {
-    fail(std::string("it threw an exception: ") + error.what());
+  } catch (...) {
+    fail("it threw an exception: " + as_error(std::current_exception()).text());
+  }
+  if (objective_->size() != size_) {
+    fail("its size() is " + std::to_string(objective_->size()) + " now; it was " + std::to_string(size_));
   }
   if (!std::isfinite(out.value)) fail("its value is " + std::to_string(out.value));
   return out;

@@ -33,6 +33,7 @@ class EvolutionWorker final : public EvolutionMember {
   const std::uint64_t seed_;
   const SearchMethod method_;
   const std::unique_ptr<Objective> objective_;
+  const std::size_t size_;  // number of searched parameters
   std::unique_ptr<Noise> noise_{};
   std::unique_ptr<Sampler> sampler_{};
   Version<Population> population_{};

@@ -56,4 +56,8 @@ class Objective {
 // Makes an objective whose chance comes from the seed. Nodes call it where they run.
 using MakeObjective = std::function<std::unique_ptr<Objective>(std::uint64_t seed)>;
 
+// Makes one. Error::failed, which names the objective, when the function returns none, when it has no parameters, or
+// when its start has another number of them.
+std::unique_ptr<Objective> made_objective(const MakeObjective& make, std::uint64_t seed);
+
 }  // namespace lp

@@ -128,6 +128,11 @@ Checkpoint describe(const KeptModel& model) {
 }
 
 void write_model(const KeptModel& model, const fs::path& file) {
+  try {
+    check(model);
+  } catch (const Error& error) {
+    throw_failed("the model is not written to " + file.string() + ": " + error.text());
+  }
   Checkpoint out = describe(model);
   out.put("parameters", array_of(model.parameters));
   out.write(file, "model", model.steps);

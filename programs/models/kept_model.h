@@ -50,7 +50,8 @@ struct KeptModel {
 
 // All of it except the parameters and the steps, as entries of a checkpoint.
 Checkpoint describe(const KeptModel& model);
-// Writes the file whole or not at all. Error::failed when it can't be written.
+// Writes the file whole or not at all. Error::failed when it can't be written, or when read_model()
+// would refuse it.
 void write_model(const KeptModel& model, const std::filesystem::path& file);
 // Error::failed, which names the fault of the file: truncated, damaged, newer, or not a model.
 KeptModel read_model(const std::filesystem::path& file);

@@ -1,5 +1,5 @@
 #pragma once
-// Bounds the length of a gradient. Pure: any thread.
+// Bounds the length of a gradient, and reports a training that has diverged. Pure: any thread.
 
 #include <Eigen/Core>
 
@@ -9,5 +9,8 @@ namespace lp {
 // recurrent neural networks", ICML 2013, algorithm 1). Returns its length before. Error::failed when a value is not
 // finite.
 float clip_norm(Eigen::VectorXf& gradient, float most);
+
+// Error::failed when the loss is not finite.
+void check_loss(double loss);
 
 }  // namespace lp

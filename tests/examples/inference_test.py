@@ -1,6 +1,7 @@
 """Servers answer in batches while the policy changes and servers die. Usage: inference_test.py FOLDER"""
 
 import pathlib
+import signal
 import sys
 import tempfile
 import unittest
@@ -36,6 +37,12 @@ class Inference(unittest.TestCase):
             with self.subTest(environment):
                 result = launch.result("inference", f"--environment={environment}", "--copies=16", "--seconds=0.2")
                 self.assertEqual([0] * len(LOADS), [row["failed"] for row in result["rows"]])
+
+    def test_it_stops_in_order_with_requests_under_way(self):
+        for how in ["threads", "processes"]:
+            with self.subTest(how), launch.Launch("inference", f"--launch={how}", "--seconds=0.2") as run:
+                run.wait_for_step(1)
+                self.assertEqual(128 + signal.SIGTERM, run.stop(), run.shown)
 
     def test_no_request_is_lost_when_a_server_and_the_trainer_are_killed(self):
         with launch.Launch("inference", "--launch=processes", "--seconds=1") as run:

@@ -78,6 +78,14 @@ class Keep(unittest.TestCase):
         self.run_here("build/examples/train --data=first.csv --scale --model=linear --rate=1 --save=widths.lpm")
         self.assertEqual("narrow\nwide\n", self.run_here("build/examples/train --predict=widths.lpm --data=new.csv"))
 
+    def test_a_model_that_has_diverged_replaces_none(self):
+        kept = self.folder / "kept.lpm"
+        kept.write_text("the model before")
+        process = launch.run("train", "--rate=1e38", "--bad-values=pass", "--steps=100", f"--save={kept}")
+        self.assertEqual(1, process.returncode)
+        self.assertIn("it has numbers that are not finite", process.stderr)
+        self.assertEqual("the model before", kept.read_text())
+
     def test_what_cannot_be_used_or_kept_is_refused(self):
         (self.folder / "foreign.lpm").write_text("1,2,3\n" * 100)
         for flags, said in [(["--evaluate=foreign.lpm"], "does not begin like a checkpoint"), (["--predict=nowhere.lpm"], "No such file"),

@@ -113,9 +113,9 @@ class Launch:
         return None
 
     def stop(self):
-        """Stops it in order, and waits."""
+        """Stops it in order. Returns its exit code."""
         self._process.terminate()
-        self.wait()
+        return self.wait()
 
     def wait(self):
         """Its exit code."""

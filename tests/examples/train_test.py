@@ -183,7 +183,8 @@ class Train(unittest.TestCase):
     def test_a_mistake_is_named(self):
         for flags, text in [(["--scheme=asynchronus"], "asynchronous"), (["--scheme=backup", "--backups=4"], "backup workers"),
                             (["--scheme=softsync", "--splits=9"], "splits"), (["--data=nowhere.csv"], "nowhere.csv"),
-                            (["--rate=1e38", "--model=softmax"], "worker"), (["--sparse"], "--model=linear"), (["--scheme=ring", "--backups=2"], "it is only for backup"), (["--replicated", "--servers=1"], "two servers")]:
+                            (["--rate=1e38", "--model=softmax"], "worker"), (["--sparse"], "--model=linear"), (["--scheme=ring", "--backups=2"], "it is only for backup"), (["--replicated", "--servers=1"], "two servers"),
+                            (["--compression=top_k", "--share=0"], "--share")]:
             with self.subTest(flags):
                 process = launch.run("train", "--launch=processes", *flags)
                 self.assertNotEqual(0, process.returncode)

@@ -138,6 +138,7 @@ TEST(ReplaySamplerTest, ImportanceWeightsAreTheirFormula) {
   writer.flush();
   Sampler sampler(replay.client(), "steps");
   const Batch batch = sampler.sample(50);
+  EXPECT_THROW(batch.importance_weights(std::nan("")), Error);
   const std::vector<float> weights = batch.importance_weights(0.5);
   // (2 · 1/4)^−0.5 is the largest.
   for (std::size_t i = 0; i < 50; ++i) {

@@ -89,6 +89,18 @@ TEST(Load, HasAsManyRequestsUnderWayAsAllowedAndNoMore) {
   EXPECT_GE(report.answered, 3U);
 }
 
+TEST(Load, AcceptsNothingMoreWhenItsNodeIsStopped) {
+  std::vector<Promise<int>> asked(2);
+  const auto send = [&](std::uint64_t number) {
+    if (number == asked.size()) throw Error(ErrorKind::stopped, "the node is stopping");
+    return asked[number].future();
+  };
+  std::atomic<int> accepted = 0;
+  EXPECT_THROW(drive_load({.length = std::chrono::hours(1)}, send, [&](std::uint64_t, int) { ++accepted; }), Error);
+  for (Promise<int>& one : asked) one.set_value(1);
+  EXPECT_EQ(accepted, 0);
+}
+
 TEST(Load, SendsAtItsRate) {
   const auto send = [](std::uint64_t) { return ready(1); };
   const LoadReport report = drive_load({.length = milliseconds(400), .rate = 5000}, send, [](std::uint64_t, int) {});

@@ -193,6 +193,7 @@ TEST(Csv, LosesNoExample) {
 
 TEST(Csv, NamesTheLineThatIsWrong) {
   EXPECT_EQ(csv_error(""), "f: has no example");
+  EXPECT_EQ(csv_error(std::string("1,2\0", 4)), "f: is not text: it has a zero byte");
   EXPECT_EQ(csv_error("a,b\n"), "f: has no example");
   EXPECT_EQ(csv_error("1\n"), "f:1: expected features and a label, got only one cell");
   EXPECT_EQ(csv_error("1,2,0\n\n1,0\n"), "f:3: expected 2 features and a label, got 2 cells");

@@ -17,7 +17,7 @@ namespace {
 // Counts its steps, and misbehaves in the step in which it is asked to.
 class Counting final : public Environment {
  public:
-  enum class Fault { none, throws, throws_a_number, fails, nan_reward, infinite_observation };
+  enum class Fault { none, throws, throws_a_number, fails, nan_reward, infinite_observation, grows };
   explicit Counting(Fault fault, std::uint64_t most_steps = 4, std::uint64_t ends_after = 100)
       : fault_(fault), ends_after_(ends_after) {
     spec_ = {.name = "counting",
@@ -41,6 +41,7 @@ class Counting final : public Environment {
     if (faulty && fault_ == Fault::throws_a_number) throw 42;
     if (faulty && fault_ == Fault::fails) throw Error(ErrorKind::failed, "the simulator has no map");
     if (faulty && fault_ == Fault::infinite_observation) observation[1] = std::numeric_limits<float>::infinity();
+    if (faulty && fault_ == Fault::grows) spec_.observation.width = 3;
     const bool nan = faulty && fault_ == Fault::nan_reward;
     return {.reward = nan ? std::numeric_limits<float>::quiet_NaN() : action[0], .terminated = steps_ == ends_after_};
   }
@@ -153,6 +154,34 @@ TEST(EnvironmentBatchTest, AnEnvironmentThatMisbehavesIsNamedWithThePlace) {
   EXPECT_EQ(failure_of(nan, kOnes, 3), where + "the reward is nan");
   EnvironmentBatch infinite = counting(Counting::Fault::infinite_observation);
   EXPECT_EQ(failure_of(infinite, kOnes, 3), where + "value 1 of the observation is inf");
+  EnvironmentBatch grows = counting(Counting::Fault::grows);
+  EXPECT_EQ(failure_of(grows, kOnes, 3), where +
+                                             "its spec has observations of 3 values and actions of 1, but that of "
+                                             "copy 0 began with observations of 2 values and actions of 1");
+}
+
+TEST(EnvironmentBatchTest, CopiesOfDifferentShapesAreRefused) {
+  class Wide final : public Environment {
+   public:
+    const EnvironmentSpec& spec() const override { return spec_; }
+    void reset(Random, std::span<float> observation) override { std::fill(observation.begin(), observation.end(), 0); }
+    StepResult step(std::span<const float>, std::span<float>) override { return {}; }
+
+   private:
+    EnvironmentSpec spec_{.name = "wide", .observation = {.width = 7}, .action = {.choices = 2}, .most_steps = 4};
+  };
+  int made = 0;
+  const auto make = [&made]() -> std::unique_ptr<Environment> {
+    if (++made == 2) return std::make_unique<Wide>();
+    return std::make_unique<Counting>(Counting::Fault::none);
+  };
+  try {
+    const EnvironmentBatch batch(make, 2, 5);
+    ADD_FAILURE() << "it was made";
+  } catch (const Error& error) {
+    EXPECT_NE(error.text().find("copy 1, episode 0, step 0: its spec has observations of 7 values"), std::string::npos)
+        << error.text();
+  }
 }
 
 TEST(EnvironmentBatchTest, AWrongActionIsNamed) {

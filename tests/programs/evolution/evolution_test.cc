@@ -209,39 +209,77 @@ TEST(EvolutionTest, AWorkerThatSendsNothingIsNamed) {
       << text;
 }
 
+enum class Fault { throws, throws_a_number, returns_nan, grows };
+
 // A sphere that fails in its eighth evaluation.
 class Failing final : public Objective {
  public:
-  explicit Failing(bool throws) : throws_(throws) {}
+  explicit Failing(Fault fault) : fault_(fault) {}
   const std::string& name() const override { return name_; }
-  std::size_t size() const override { return 3; }
+  std::size_t size() const override { return size_; }
   Eigen::VectorXf start(std::uint64_t) const override { return Eigen::Vector3f(1, 2, 3); }
   Evaluation evaluate(std::span<const float> x, std::uint64_t) override {
     if (++evaluations_ < 8) return {.value = -sphere(x)};
-    if (throws_) throw std::runtime_error("the simulator crashed");
-    return {.value = std::numeric_limits<double>::quiet_NaN()};
+    if (fault_ == Fault::throws) throw std::runtime_error("the simulator crashed");
+    if (fault_ == Fault::throws_a_number) throw 42;
+    if (fault_ == Fault::grows) ++size_;
+    return {.value = fault_ == Fault::returns_nan ? std::numeric_limits<double>::quiet_NaN() : 0};
   }
 
  private:
-  const bool throws_;
+  const Fault fault_;
   const std::string name_ = "failing";
+  std::size_t size_ = 3;
   int evaluations_ = 0;
 };
 
-TEST(EvolutionTest, AnObjectiveThatThrowsOrReturnsNoNumberIsNamedByItsWorker) {
-  for (const bool throws : {true, false}) {
+TEST(EvolutionTest, AnObjectiveThatMisbehavesIsNamedByItsWorker) {
+  for (const auto& [fault, sentence] :
+       {std::pair(Fault::throws, "it threw an exception: the simulator crashed"),
+        std::pair(Fault::throws_a_number, "it threw an exception: an exception that is not a std::exception"),
+        std::pair(Fault::returns_nan, "its value is nan"), std::pair(Fault::grows, "its size() is 4 now; it was 3")}) {
     Evolution evolution = short_evolution(1);
-    evolution.search.objective = [throws](std::uint64_t) { return std::make_unique<Failing>(throws); };
+    evolution.search.objective = [fault = fault](std::uint64_t) { return std::make_unique<Failing>(fault); };
     EvolutionRun run(evolution);
     run.run.wait_failed(1);
     const auto failed = run.run.failed();
     ASSERT_EQ(failed.count("worker/0"), 1U);
     const std::string text = failed.at("worker/0").what();
     EXPECT_NE(text.find("the objective \"failing\", generation 0, trial 3, point 1: "), std::string::npos) << text;
-    EXPECT_NE(text.find(throws ? "it threw an exception: the simulator crashed" : "its value is nan"),
-              std::string::npos)
-        << text;
+    EXPECT_NE(text.find(sentence), std::string::npos) << text;
   }
+}
+
+// Of so many parameters, and with a start of so many.
+class Sized final : public Objective {
+ public:
+  Sized(std::size_t size, Eigen::Index start) : size_(size), start_(start) {}
+  const std::string& name() const override { return name_; }
+  std::size_t size() const override { return size_; }
+  Eigen::VectorXf start(std::uint64_t) const override { return Eigen::VectorXf::Zero(start_); }
+  Evaluation evaluate(std::span<const float>, std::uint64_t) override { return {}; }
+
+ private:
+  const std::size_t size_;
+  const Eigen::Index start_;
+  const std::string name_ = "sized";
+};
+
+TEST(EvolutionTest, AnObjectiveThatIsNoneOrHasAWrongSizeIsRefused) {
+  const auto refused = [](const MakeObjective& make) {
+    try {
+      made_objective(make, 1);
+    } catch (const Error& error) {
+      return error.text();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused([](std::uint64_t) { return std::make_unique<Sized>(5, 5); }), "");
+  EXPECT_EQ(refused([](std::uint64_t) { return nullptr; }), "the function that makes the objective has returned none");
+  EXPECT_EQ(refused([](std::uint64_t) { return std::make_unique<Sized>(0, 0); }),
+            "the objective \"sized\" has no parameters: its size() is 0");
+  EXPECT_EQ(refused([](std::uint64_t) { return std::make_unique<Sized>(5, 7); }),
+            "the objective \"sized\" starts with 7 parameters, but its size() is 5");
 }
 
 std::string refusal(const Evolution& evolution) {

@@ -73,13 +73,27 @@ TEST(KeptModel, IsRefusedWhenItIsDamaged) {
   }
 }
 
+// Otherwise a training that has diverged would replace a good model.
+TEST(KeptModel, IsNotWrittenWithNumbersThatAreNotFinite) {
+  const fs::path file = path_of("finite.lpm");
+  write_model(small_model(), file);
+  KeptModel model = small_model();
+  model.parameters(3) = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(error_of([&] { write_model(model, file); }),
+            "the model is not written to " + file.string() + ": it has numbers that are not finite");
+  EXPECT_TRUE(read_model(file).parameters.allFinite());
+}
+
 // The file is whole, but its entries are impossible.
 TEST(KeptModel, IsRefusedWhenItSaysWhatCannotBe) {
   const fs::path file = path_of("wrong.lpm");
   const auto error = [&](const std::function<void(KeptModel&)>& spoil) {
     KeptModel model = small_model();
     spoil(model);
-    write_model(model, file);
+    Checkpoint saved = describe(model);
+    saved.put("parameters",
+              Array<float>::copy_of({model.parameters.data(), static_cast<std::size_t>(model.parameters.size())}));
+    saved.write(file, "model", model.steps);
     return error_of([&] { read_model(file); });
   };
   const std::string begin = "cannot use the model " + file.string() + ": ";
