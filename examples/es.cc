@@ -166,7 +166,7 @@ Result report(lp::Run& run, const Config& config) {
   const std::string title =
       method_of(config).name + " on " + (config.acts() ? config.environment : "minus " + config.function);
   const lp::EvolutionResult search = lp::report_evolution(learner, metrics, title, config.plot);
-  if (!config.acts()) return {.mean = -search.best, .search = search};
+  if (!config.acts()) return {.mean = -search.best.value_or(std::nan("")), .search = search};
   const lp::EpisodeOptions episodes = episodes_of(config);
   const lp::Experiment experiment{.agent = {.name = "the policy", .policy = lp::episode_policy(episodes)},
                                   .environment = episodes.environment,

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,7 +24,6 @@
 #include "lp/base/file.h"
 #include "lp/draw/chart.h"
 #include "lp/lp.h"
-#include "nodes/gather.h"
 #include "nodes/serving/balancer.h"
 #include "nodes/serving/load.h"
 #include "programs/agents/ppo.h"
@@ -31,6 +31,8 @@
 #include "programs/environments/environments.h"
 #include "programs/experiments/experiment.h"
 #include "programs/experiments/policy_server.h"
+
+using namespace lp::literals;
 
 struct Config {
   std::string environment = "cartpole";
@@ -72,7 +74,62 @@ struct Part {  // one client of a load
   std::uint64_t episodes = 0;
   double rewards = 0;
 };
-using Reports = lp::Gather<Part>;
+struct Load {
+  std::uint64_t number = 0;
+  double most = 0;  // answers a second that the servers have given so far
+};
+const std::vector<std::uint64_t> kLoads{1, 4, 16, 64, 0};  // requests under way of a client; 0: three times too many
+
+// Has the results of the loads. A client that is restarted sends the present load again.
+class Reports {
+ public:
+  explicit Reports(int clients) : clients_(static_cast<std::size_t>(clients)) {}
+
+  // Takes a client's part of a load, if it has one, and returns the next load when every client has given its part.
+  lp::Future<Load> next(std::uint32_t client, std::uint64_t number, std::optional<Part> part) {
+    if (part && number == rows_.size()) parts_.insert_or_assign(client, *std::move(part));
+    lp::Future<Load> load = waiting_.insert_or_assign(client, lp::Promise<Load>()).first->second.future();
+    if (parts_.size() == clients_) end_load();
+    if (!parts_.contains(client)) begin(client);
+    return load;
+  }
+  std::vector<Row> rows() const { return rows_; }
+  using Remote = lp::Methods<lp::deadline<&Reports::next, 600_s>, &Reports::rows>;
+
+ private:
+  void begin(std::uint32_t client) {
+    if (const auto found = waiting_.find(client); found != waiting_.end()) {
+      found->second.set_value({rows_.size(), most_});
+      waiting_.erase(found);
+    }
+  }
+  void end_load() {
+    Part all;
+    for (const auto& [client, part] : parts_) {
+      all.report.add(part.report);
+      all.episodes += part.episodes;
+      all.rewards += part.rewards;
+    }
+    const std::uint64_t under_way = kLoads[rows_.size()] * clients_;
+    most_ = std::max(most_, all.report.rate());
+    Row row{.under_way = under_way,
+            .answers = all.report.rate(),
+            .p50 = all.report.quantile(0.5),
+            .p99 = all.report.quantile(0.99),
+            .shed = all.report.share(all.report.refused),
+            .late = all.report.share(all.report.late),
+            .failed = all.report.share(all.report.failed)};
+    if (all.episodes > 0) row.reward = all.rewards / static_cast<double>(all.episodes);
+    rows_.push_back(row);
+    for (const auto& [client, part] : std::exchange(parts_, {})) begin(client);
+  }
+
+  const std::size_t clients_;
+  double most_ = 0;
+  std::vector<Row> rows_{};
+  std::map<std::uint32_t, Part> parts_{};  // of the present load
+  std::map<std::uint32_t, lp::Promise<Load>> waiting_{};
+};
 using Service = lp::PolicyService;
 
 // Plays in copies of the environment, as many at a time as there are requests. Thread-safe. Requests share it with
@@ -144,53 +201,35 @@ class Asker {
 
   void run(lp::Context& node) {
     const auto players = std::make_shared<Players>(config_, node.seed());
-    double most = 0;
-    const std::vector<std::uint64_t> loads{1, 4, 16, 64, 0};
-    for (std::uint64_t round = 0; round < loads.size(); ++round) {
-      lp::RequestLoad options{
-          .length = lp::from_seconds(config_.seconds), .under_way = loads[round], .seed = node.seed()};
-      if (loads[round] == 0) options.rate = 3 * most / config_.clients, options.under_way = 10'000;
-      const auto servers =
-          loads[round] == 0 ? servers_.within(std::chrono::milliseconds(config_.milliseconds)) : servers_;
+    for (Load load = next(0, {}); load.number < kLoads.size();) {
+      const std::uint64_t under_way = kLoads[load.number];
+      lp::RequestLoad options{.length = lp::from_seconds(config_.seconds), .under_way = under_way, .seed = node.seed()};
+      if (under_way == 0) options.rate = 3 * load.most / config_.clients, options.under_way = 10'000;
+      const auto servers = under_way == 0 ? servers_.within(std::chrono::milliseconds(config_.milliseconds)) : servers_;
       Part part;
       part.report = lp::drive_load(
           options, [&](std::uint64_t number) { return players->ask(servers, number); },
           [](std::uint64_t, const auto&) {});
       players->add_episodes(part);
-      Part all;
-      for (const Part& one : reports_.call<&Reports::gather>(index_, round, part)) {
-        all.report.add(one.report);
-        all.episodes += one.episodes;
-        all.rewards += one.rewards;
-      }
-      most = std::max(most, all.report.rate());
-      const Row row = row_of(all, loads[round] * static_cast<std::uint64_t>(config_.clients));
-      node.exclusive([&] { rows_.push_back(row); });
-      node.report({.step = round + 1, .total = loads.size(), .values = {{"answers_a_second", row.answers}}});
+      load = next(load.number, part);
+      node.report({.step = load.number, .total = kLoads.size(), .values = {{"answers_a_second", part.report.rate()}}});
     }
   }
-  std::vector<Row> rows() const { return rows_; }
-  using Remote = lp::Methods<&Asker::rows>;
 
  private:
-  static Row row_of(const Part& all, std::uint64_t under_way) {
-    const lp::LoadReport& report = all.report;
-    Row row{.under_way = under_way,
-            .answers = report.rate(),
-            .p50 = report.quantile(0.5),
-            .p99 = report.quantile(0.99),
-            .shed = report.share(report.refused),
-            .late = report.share(report.late),
-            .failed = report.share(report.failed)};
-    if (all.episodes > 0) row.reward = all.rewards / static_cast<double>(all.episodes);
-    return row;
+  Load next(std::uint64_t number, const std::optional<Part>& part) {
+    try {
+      return reports_.call<&Reports::next>(index_, number, part);
+    } catch (const lp::Error& error) {
+      if (error.kind() != lp::ErrorKind::disconnected) throw;
+      return next(0, {});  // they are restarted, and begin with the first load
+    }
   }
 
   const lp::Balancer<Service> servers_;
   const lp::Client<Reports> reports_;
   const std::uint32_t index_;
   const Config config_;
-  std::vector<Row> rows_{};
 };
 
 lp::Experiment experiment(const Config& config) {
@@ -210,9 +249,10 @@ lp::Program make_program(const Config& config) {
   const lp::GroupOptions servers{.name = "server", .replicas = config.replicas, .on_failure = lp::restart(3)};
   const lp::GroupHandle<Service> group = program.group<lp::PolicyServer>(
       servers, learner, lp::exploring(learning.agent.policy, learning.environment), serving);
-  const auto reports = program.add<Reports>({.name = "reports"}, config.clients);
-  program.group<Asker>({.name = "client", .replicas = config.clients, .ends_program = true}, group, reports, lp::index,
-                       config);
+  const auto reports = program.add<Reports>({.name = "reports", .on_failure = lp::restart(3)}, config.clients);
+  const lp::GroupOptions clients{
+      .name = "client", .replicas = config.clients, .on_failure = lp::restart(3), .ends_program = true};
+  program.group<Asker>(clients, group, reports, lp::index, config);
   return program;
 }
 
@@ -223,7 +263,7 @@ struct Result {
 };
 
 Result report(lp::Run& run, const Config& config) {
-  Result result{.rows = run.client<Asker>("client/0").call<&Asker::rows>()};
+  Result result{.rows = run.client<Reports>("reports").call<&Reports::rows>()};
   lp::Curve curve{.name = "answers a second"};
   std::puts("under way  answers/s  p50 ms  p99 ms   shed   late  reward");
   for (const Row& row : result.rows) {

@@ -8,6 +8,8 @@
 
 #include "programs/agents/ppo.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "launchers/main.h"
@@ -25,7 +27,7 @@ struct Defaults {
 using Config = lp::ExperimentFlags<Defaults>;
 
 lp::Experiment experiment(const Config& config) {
-  lp::PpoOptions options{.copies = 16 / static_cast<std::size_t>(config.actors)};
+  lp::PpoOptions options{.copies = std::max<std::size_t>(1, 16 / static_cast<std::size_t>(config.actors))};
   if (config.environment == "pendulum") {
     options.steps = 256;
     options.discount = 0.9F;

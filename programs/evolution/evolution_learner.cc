@@ -36,7 +36,7 @@ EvolutionLearner::EvolutionLearner(Context& node, Client<Metrics> metrics, Clien
       search_(options.method.search(objective_->start(node.program_seed()), *noise_)),
       sampler_(options.method.sampler(*noise_)),
       points_(search_->trials() * sampler_->points()),
-      generations_((options.evaluations + points_ - 1) / points_),
+      generations_(options.evaluations / points_ + (options.evaluations % points_ != 0 ? 1 : 0)),
       cuts_{.every = options.checkpoint_every, .last = generations_},
       book_(search_->trials(), !options.synchronous, options.lease),
       last_news_(now()) {

@@ -1,8 +1,10 @@
 #include "programs/evolution/evolution_report.h"
 
 #include <cstdio>
+#include <string>
 #include <vector>
 
+#include "lp/base/json.h"
 #include "programs/agents/flat_parameters.h"
 #include "programs/experiments/metric_chart.h"
 
@@ -17,14 +19,15 @@ const std::vector<SeriesLabel> kValues = {
 EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const Client<Metrics>& metrics,
                                  const std::string& title, const std::filesystem::path& curve) {
   const EvolutionState state = learner.call<&EvolutionLearner::state>();
-  EvolutionResult result{.best = state.best.value_or(0),
+  EvolutionResult result{.best = state.best,
                          .generations = state.generations,
                          .evaluations = state.evaluations,
                          .steps = learner.call<&EvolutionLearner::counts>().steps,
                          .stale = state.stale,
                          .parameters_hash = hash_of(learner.read<&EvolutionLearner::learned>()->parameters)};
-  std::printf("%s: best value %.6g after %llu points in %llu generations; %llu results arrived too late\n",
-              title.c_str(), result.best, static_cast<unsigned long long>(result.evaluations),
+  const std::string best = result.best ? to_json(*result.best) : "of no point";
+  std::printf("%s: best value %s after %llu points in %llu generations; %llu results arrived too late\n", title.c_str(),
+              best.c_str(), static_cast<unsigned long long>(result.evaluations),
               static_cast<unsigned long long>(result.generations), static_cast<unsigned long long>(result.stale));
   if (!curve.empty()) write_chart(curve, title, metrics.call<&Metrics::all>(), kValues);
   return result;

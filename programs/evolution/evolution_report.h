@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "lp/rpc/client.h"
@@ -12,7 +13,7 @@
 namespace lp {
 
 struct EvolutionResult {
-  double best = 0;  // the best value of a point; more is better
+  std::optional<double> best{};  // the best value of a point; more is better
   std::uint64_t generations = 0;
   std::uint64_t evaluations = 0;  // counts points
   std::uint64_t steps = 0;        // work, as in Evaluation

@@ -47,7 +47,7 @@ GroupOptions actor_group(const Experiment& experiment) {
 // The updates of a learner that takes so many segments for each.
 std::uint64_t updates_of(const Experiment& experiment, std::size_t segments) {
   const std::uint64_t steps = segments * experiment.agent.copies * experiment.agent.steps;
-  return experiment.steps == kEndless ? kEndless : (experiment.steps + steps - 1) / steps;
+  return experiment.steps == kEndless ? kEndless : experiment.steps / steps + (experiment.steps % steps != 0 ? 1 : 0);
 }
 
 // A small network is updated some thousand times a second: its actors must not act by old parameters for long.

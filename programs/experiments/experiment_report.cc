@@ -45,13 +45,15 @@ ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experimen
     const std::string title = experiment.agent.name + " on " + environment;
     write_chart(curve, title, nodes.metrics.call<&Metrics::all>(), kRewards);
   }
+  const std::string snapshot = nodes.snapshots ? nodes.snapshots->call<&PolicySnapshots::save>() : std::string();
   return {.mean = played.mean,
           .least = played.least,
           .most = played.most,
           .episodes = played.episodes,
           .steps = learned.steps,
           .updates = learned.updates,
-          .parameters_hash = hash_of(learned.parameters)};
+          .parameters_hash = hash_of(learned.parameters),
+          .snapshot = snapshot};
 }
 
 }  // namespace lp

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "lp/rpc/client.h"
 #include "nodes/metrics.h"
 #include "programs/experiments/experiment.h"
 #include "programs/experiments/parameter_source.h"
+#include "programs/experiments/policy_snapshots.h"
 
 namespace lp {
 
@@ -20,6 +22,7 @@ struct ExperimentResult {
   std::uint64_t steps = 0;  // environment steps that the policy has learned from
   std::uint64_t updates = 0;
   std::string parameters_hash{};  // equal for the same bits
+  std::string snapshot{};         // the file with the learner's last policy, on its node's host; empty: none is kept
 };
 
 // The nodes of an experiment that know its result.
@@ -27,19 +30,24 @@ struct ExperimentNodes {
   Client<ParameterSource> learner;
   Client<PolicyEvaluator> evaluator;
   Client<Metrics> metrics;
+  std::optional<Client<PolicySnapshots>> snapshots{};
 };
 
 // The nodes of the experiment in an lp::Run.
 template <class Run>
 ExperimentNodes experiment_nodes(Run& run) {
-  return {.learner = run.template client<ParameterSource>("learner"),
-          .evaluator = run.template client<PolicyEvaluator>("evaluator"),
-          .metrics = run.template client<Metrics>("metrics")};
+  ExperimentNodes nodes{.learner = run.template client<ParameterSource>("learner"),
+                        .evaluator = run.template client<PolicyEvaluator>("evaluator"),
+                        .metrics = run.template client<Metrics>("metrics")};
+  if (run.program().find_group("snapshots") != nullptr) {
+    nodes.snapshots = run.template client<PolicySnapshots>("snapshots");
+  }
+  return nodes;
 }
 
 // Plays 100 episodes, which the seed decides, by the learner's last policy, or, in an experiment with a goal, by the
-// one that was evaluated best. Prints the result. If `curve` is not empty, draws the rewards over the steps into this
-// SVG file. Errors as EnvironmentBatch::step and write_chart.
+// one that was evaluated best. Saves a last snapshot. Prints the result. If `curve` is not empty, draws the rewards
+// over the steps into this SVG file. Errors as EnvironmentBatch::step and write_chart.
 ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experiment& experiment, std::uint64_t seed,
                                    const std::filesystem::path& curve = {});
 

@@ -44,6 +44,10 @@ class Evolution(unittest.TestCase):
                 self.assertLessEqual(result["mean"], 1e-6)
                 self.assertLess(result["search"]["evaluations"], 1_000_000)
 
+    def test_a_search_that_ends_at_once_has_no_best_point(self):
+        result = launch.result("es", "--launch=threads", "--goal=0", "--evaluations=18446744073709551615")
+        self.assertEqual(result["search"]["evaluations"] == 0, result["search"]["best"] is None)
+
     def test_a_goal_of_an_environment_ends_the_search(self):
         result = launch.result("es", "--launch=threads", "--goal=100", "--evaluations=1000000000")
         self.assertGreater(result["mean"], 50)

@@ -58,6 +58,14 @@ class Inference(unittest.TestCase):
             self.assertGreater(row["answers"], 0)
             self.assertEqual(0, row["failed"])
 
+    def test_every_load_is_measured_when_a_client_and_the_reports_are_killed(self):
+        with launch.Launch("inference", "--launch=processes", "--seconds=0.4") as run:
+            run.wait_for_step(1)
+            run.signal("client/0")
+            run.wait_for_step(2)
+            run.signal("reports")
+            self.assertEqual(LOADS, [row["under_way"] for row in run.result()["rows"]])
+
     def test_actors_learn_on_when_the_server_of_their_policy_is_killed(self):
         with launch.Launch("impala", "--environment=catch", "--launch=processes", "--inference_servers=1",
                            "--restarts=5", "--steps=400000") as run:

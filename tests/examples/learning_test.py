@@ -29,6 +29,12 @@ class Learning(unittest.TestCase):
                 curves = b"".join(file.read_bytes() for file in pathlib.Path(folder, "run/curves/learner").iterdir())
                 self.assertIn(b"reward", curves)  # so that TensorBoard and lp plot show it
 
+    def test_the_last_policy_is_kept_with_more_actors_than_copies(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = launch.result("ppo", "--actors=17", "--steps=2000", f"--snapshots={folder}")
+            self.assertEqual(f"{folder}/policy-{result['steps']}.lpc", result["snapshot"])
+            self.assertTrue(pathlib.Path(result["snapshot"]).exists())
+
     def test_what_does_not_fit_is_named(self):
         for name, flag, sentence in [("impala", "--environment=pendulum", "has continuous actions: choose another agent"),
                                      ("td3", "--environment=cartpole", "TD3 needs continuous actions"),

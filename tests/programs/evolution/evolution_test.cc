@@ -250,7 +250,7 @@ TEST(EvolutionTest, AnObjectiveThatMisbehavesIsNamedByItsWorker) {
   }
 }
 
-// Of so many parameters, and with a start of so many.
+// It has so many parameters, and its start so many.
 class Sized final : public Objective {
  public:
   Sized(std::size_t size, Eigen::Index start) : size_(size), start_(start) {}
