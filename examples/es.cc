@@ -81,7 +81,7 @@ struct Config {
                 lp::changeable),
       lp::field("checkpoint_every", "generations from one checkpoint to the next; 0: only one at the end",
                 lp::changeable),
-      lp::field("plot", "draw the values over the steps into this SVG file"));
+      lp::field("plot", "draw the values over the steps into this SVG file", lp::changeable));
 
   bool acts() const { return function.empty(); }
 

@@ -127,7 +127,7 @@ class Reports {
   const std::size_t clients_;
   double most_ = 0;
   std::vector<Row> rows_{};
-  std::map<std::uint32_t, Part> parts_{};  // of the present load
+  std::map<std::uint32_t, Part> parts_{};  // the present load's
   std::map<std::uint32_t, lp::Promise<Load>> waiting_{};
 };
 using Service = lp::PolicyService;

@@ -92,11 +92,11 @@ void add_stages(const std::vector<lp::StageStatistics>& stages, Result& result) 
 
 // Writes a file. When that fails, the result of the training is still reported.
 template <class Write>
-void keep(Write write) {
+void keep(const char* name, Write write) {
   try {
     write();
   } catch (const lp::Error& error) {
-    std::fprintf(stderr, "the model could not be saved: %s\n", error.what());
+    std::fprintf(stderr, "%s could not be saved: %s\n", name, error.what());
   }
 }
 
@@ -112,7 +112,7 @@ void add_looks(const lp::MetricSeries& series, const std::string& file, Result& 
                 losses[i].value, 100 * accuracies[i].value);
   }
   std::printf("\n");
-  if (!file.empty()) keep([&] { lp::write_file_durably(file, lp::to_csv(series)); });
+  if (!file.empty()) keep("the curves", [&] { lp::write_file_durably(file, lp::to_csv(series)); });
 }
 
 // Has no clients if the scheme has no such group.
@@ -163,7 +163,7 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
   }
   if (has("checkpointer")) {
     const auto checkpointer = run.client<lp::Checkpointer>("checkpointer");
-    keep([&] { result.snapshot = checkpointer.call<&lp::Checkpointer::save>(); });
+    keep("the last snapshot", [&] { result.snapshot = checkpointer.call<&lp::Checkpointer::save>(); });
   }
   if (has("rounds")) {
     add_rounds(run.client<lp::FederatedServer>("rounds").call<&lp::FederatedServer::statistics>(), result);

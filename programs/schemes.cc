@@ -268,6 +268,7 @@ constexpr Need kNeeds[] = {
        return one.compression == GradientCompression::top_k || one.compression == GradientCompression::random_k;
      }},
     {"snapshot_every", "--snapshots=DIRECTORY", [](const TrainConfig& one) { return !one.snapshots.empty(); }},
+    {"checkpoint_every", "servers that are not replicated", [](const TrainConfig& one) { return !one.replicated; }},
 };
 
 [[noreturn]] void refuse(const BoundField& field, const NamedScheme& scheme) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +27,13 @@ namespace {
 std::optional<KeptModel> first_model(const TrainConfig& config) {
   if (config.init.empty()) return std::nullopt;
   return read_model(config.init);
+}
+
+// The updates that the model had before this training.
+std::uint64_t first_steps(const TrainConfig& config) {
+  if (config.found.inputs != 0) return config.found.first_steps;
+  const std::optional<KeptModel> first = first_model(config);
+  return first ? first->steps : 0;
 }
 
 Dataset load(const TrainConfig& config, const std::string& name, Eigen::Index inputs) {
@@ -73,7 +81,7 @@ Examples examples_of(const TrainConfig& config, HostExamples* host) {
 }
 
 FoundData found_in(const Examples& examples) {
-  return {.inputs = examples.data.inputs(), .classes = examples.data.classes, .path = {}, .key = {}};
+  return {.inputs = examples.data.inputs(), .classes = examples.data.classes, .examples = examples.data.examples()};
 }
 
 // The options for snapshots: files of models, each with the parameters of its time.
@@ -104,17 +112,18 @@ void add_observers(Program& program, const TrainConfig& config) {
   if (program.find_group("server") == nullptr) {
     throw Error(ErrorKind::failed, "no server holds the parameters: leave out evaluations and snapshots");
   }
+  const FailurePolicy on_failure = config.restarts > 0 ? restart(config.restarts) : stop_program();
   const auto servers = program.group_handle<ParameterServer>("server");
   if (looks) {
     EvaluatorOptions options{.period = from_seconds(config.evaluate_every), .judge = judge_of(config)};
     if (config.target > 0) {
       options.reached = [target = config.target](const MetricValues& values) { return values.back().second >= target; };
     }
-    const auto metrics = program.add<Metrics>({.name = "metrics"});
-    program.add<Evaluator>({.name = "evaluator"}, servers, metrics, options);
+    const auto metrics = program.add<Metrics>({.name = "metrics", .on_failure = on_failure});
+    program.add<Evaluator>({.name = "evaluator", .on_failure = on_failure}, servers, metrics, options);
   }
   if (!config.snapshots.empty()) {
-    program.add<Checkpointer>({.name = "checkpointer"}, servers, Snapshots{config});
+    program.add<Checkpointer>({.name = "checkpointer", .on_failure = on_failure}, servers, Snapshots{config});
   }
 }
 
@@ -122,8 +131,13 @@ void add_observers(Program& program, const TrainConfig& config) {
 
 SharedExamples prepare_training(TrainConfig& config) {
   if (!config.save.empty()) check_output_file("--save", config.save);
+  if (!config.curves.empty()) check_output_file("--curves", config.curves);
+  for (std::string* file :
+       {&config.data, &config.test, &config.init}) {  // a resumed run may begin in another directory
+    if (std::filesystem::is_regular_file(*file)) *file = std::filesystem::absolute(*file);
+  }
   const Examples examples = read_examples(config);
-  const FoundData found = found_in(examples);
+  FoundData found = found_in(examples);
   // In a resumed run, the launcher has set these before.
   if (config.found.inputs != 0 && (config.found.inputs != found.inputs || config.found.classes != found.classes)) {
     throw Error(ErrorKind::failed,
@@ -131,6 +145,12 @@ SharedExamples prepare_training(TrainConfig& config) {
                     " classes, but the data of the run to resume had " + std::to_string(config.found.inputs) + " and " +
                     std::to_string(config.found.classes) + ": give the same data");
   }
+  if (config.found.examples != 0 && config.found.examples != found.examples) {
+    throw Error(ErrorKind::failed, "--data has " + std::to_string(found.examples) +
+                                       " examples, but the data of the run to resume had " +
+                                       std::to_string(config.found.examples) + ": give the same data");
+  }
+  found.first_steps = first_steps(config);  // a resumed run keeps its own: --save may have replaced the file since
   if (config.test.empty() && examples.data.examples() < 2) {
     throw Error(ErrorKind::failed, config.data +
                                        ": has 1 example, but a fifth of them, at least one, is the test set: " +
@@ -210,14 +230,13 @@ std::function<Judge(std::uint64_t seed)> judge_of(const TrainConfig& config) {
 
 KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters,
                      HostExamples* host) {
-  const std::optional<KeptModel> first = first_model(config);
   TrainingData data = data_of(config, run_seed, host);
   return {.kind = config.model,
           .units = units_of(config),
           .activation = config.activation,
           .names = std::move(data.train.names),
           .scaling = std::move(data.scaling),
-          .steps = parameters.step + (first ? first->steps : 0),
+          .steps = parameters.step + first_steps(config),
           .parameters = parameters.values};
 }
 

@@ -34,10 +34,13 @@ struct FoundData {
   int classes = 0;
   std::string path{};  // path and key of an ExamplesLocation
   std::string key{};
+  std::int64_t examples = 0;      // in --data
+  std::uint64_t first_steps = 0;  // of the model that --init names
 
   static constexpr auto fields =
       lp::fields(field("inputs", "set by the launcher", non_negative), field("classes", "set by the launcher"),
-                 field("path", "set by the launcher"), field("key", "set by the launcher"));
+                 field("path", "set by the launcher"), field("key", "set by the launcher"),
+                 field("examples", "set by the launcher"), field("first_steps", "set by the launcher"));
 };
 
 struct TrainConfig {
@@ -109,7 +112,7 @@ struct TrainConfig {
       field("init", "start the training from this model, saved with --save"),
       field("save", "save the model into this file; --evaluate=FILE and --predict=FILE use it later", changeable),
       field("data", "digits, a file in libsvm format or CSV, or two IDX files: images,labels"),
-      field("test", "examples to test on, in the formats of --data; without it, a fifth of the data", changeable),
+      field("test", "examples to test on, in the formats of --data; without it, a fifth of the data"),
       field("scale", "scale features so that the training examples have mean 0 and variance 1"),
       field("sparse", "linear: keep the data sparse; schemes that know rows exchange only the rows that occur"),
       field("workers", "nodes that compute gradients", range(1, 1024)),

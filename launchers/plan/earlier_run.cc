@@ -1,5 +1,6 @@
 #include "launchers/plan/earlier_run.h"
 
+#include <string_view>
 #include <system_error>
 
 #include "launchers/record/run_locations.h"
@@ -10,9 +11,16 @@
 
 namespace lp::launch {
 
+namespace {
+
+constexpr std::string_view kLaunchSection =
+    "launch:\n  program: ";  // at the end: it is missing from a part of the file
+
+}  // namespace
+
 std::string resolved_configuration(const LaunchOptions& options) {
   if (options.entry.empty()) return {};
-  return options.configuration + "launch:\n  program: " + to_json(options.entry) +
+  return options.configuration + std::string(kLaunchSection) + to_json(options.entry) +
          "\n  seed: " + std::to_string(options.seed) + "\n";
 }
 
@@ -25,7 +33,12 @@ std::filesystem::path earlier_run(const std::string& given) {
 std::optional<EarlierValues> configuration_of(const std::filesystem::path& run) {
   std::error_code ignored;
   const std::filesystem::path file = run / kConfigurationFile;
-  if (std::filesystem::exists(file, ignored)) return EarlierValues{read_config_file(file), file};
+  if (std::filesystem::exists(file, ignored)) {
+    EarlierValues values{read_config_file(file), file};
+    if (values.text.find(kLaunchSection) != std::string::npos) return values;
+    throw Error(ErrorKind::failed,
+                file.string() + " is damaged: it does not name its program; give another run to --resume");
+  }
   if (!std::filesystem::exists(run / "checkpoints", ignored)) return std::nullopt;
   throw Error(ErrorKind::failed,
               run.string() + " has no " + kConfigurationFile +

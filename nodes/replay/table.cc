@@ -18,6 +18,11 @@ const TableOptions& checked(const TableOptions& options) {
     throw_failed("the replay table " + quote(options.name) + " has max_items " + std::to_string(options.max_items) +
                  ": give 1 to 4294967294");
   }
+  if (options.limits.min_size > options.max_items) {
+    throw_failed("the replay table " + quote(options.name) + " gives no sample before it has " +
+                 std::to_string(options.limits.min_size) + " items, but its max_items is " +
+                 std::to_string(options.max_items));
+  }
   return options;
 }
 

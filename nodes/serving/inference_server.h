@@ -89,8 +89,9 @@ class InferenceServer {
   using Remote = Methods<immediate<&InferenceServer::ask>, immediate<&InferenceServer::statistics>>;
 
  protected:
-  // Batches that begin from now on are computed by this model. Any thread.
+  // Batches that begin from now on are computed by this model. Any thread. Error::failed for one without `answer`.
   void take_over(Model model) {
+    if (!model.answer) throw_failed("version " + std::to_string(model.version) + " of the model has no `answer`");
     Refusals refusals;
     ModelRef other = std::make_shared<const Model>(std::move(model));
     {

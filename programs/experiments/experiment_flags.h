@@ -43,8 +43,8 @@ struct ExperimentFlags {
       field("restarts", "how often a failed node is restarted before the program stops", non_negative, changeable),
       field("checkpoint_every",
             "rounds or updates of the learner from one checkpoint to the next; 0: only one at the end", changeable),
-      field("snapshots", "write the policy into a file in this directory once a minute, and at the end"),
-      field("plot", "draw the rewards over the steps into this SVG file"));
+      field("snapshots", "write the policy into a file in this directory once a minute, and at the end", changeable),
+      field("plot", "draw the rewards over the steps into this SVG file", changeable));
 };
 
 // The experiment that these flags ask for.

@@ -78,6 +78,12 @@ class Keep(unittest.TestCase):
         self.run_here("build/examples/train --data=first.csv --scale --model=linear --rate=1 --save=widths.lpm")
         self.assertEqual("narrow\nwide\n", self.run_here("build/examples/train --predict=widths.lpm --data=new.csv"))
 
+    def test_a_resumed_run_counts_the_steps_of_its_first_model_once(self):
+        for flags in ["--steps=100", "--steps=200 --init=s.lpm --directory=second", "--steps=250 --resume=second"]:
+            save = "" if "--resume" in flags else "--save=s.lpm"
+            self.run_here(f"build/examples/train {flags} {save}")
+        self.assertIn("step 350", self.run_here(f"{launch.FOLDER.parent}/tools/lp/lp checkpoint show s.lpm"))
+
     def test_a_model_that_has_diverged_replaces_none(self):
         kept = self.folder / "kept.lpm"
         kept.write_text("the model before")

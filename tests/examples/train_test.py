@@ -123,9 +123,9 @@ class Train(unittest.TestCase):
                 self.assertGreater(json.loads(kept.stdout)["accuracy"], 0.85, kept.stderr)
 
     def test_what_cannot_be_kept_costs_no_result(self):
-        process = launch.run("train", "--json", "--steps=100", "--evaluate-every=0.01", "--curves=/nowhere/curves.csv")
+        process = launch.run("train", "--json", "--steps=100", "--evaluate-every=0.01", "--curves=/dev/full")
         self.assertEqual(0, process.returncode, process.stderr)
-        self.assertIn("the model could not be saved: ", process.stderr)
+        self.assertIn("the curves could not be saved: ", process.stderr)
         self.assertGreater(json.loads(process.stdout.splitlines()[-1])["accuracy"], 0.5)
 
     def test_who_watches_needs_parameters_at_the_servers_and_looks(self):
@@ -180,11 +180,22 @@ class Train(unittest.TestCase):
                     result = launch.result("train", f"--scheme={scheme}", f"--launch={how}", "--sparse", *own, *flags)
                     self.assertGreaterEqual(result["accuracy"], expected - 0.01)
 
+    def test_nodes_that_observe_are_restarted_too(self):
+        with tempfile.TemporaryDirectory() as folder, launch.Launch(
+                "train", "--launch=processes", "--restarts=2", "--steps=20000", "--evaluate-every=0.1", f"--snapshots={folder}",
+                "--snapshot-every=0.1") as run:
+            for name in ["evaluator", "metrics", "checkpointer"]:
+                run.wait_for_step(10)
+                run.signal(name)
+            self.assertGreater(run.result()["accuracy"], 0.9)
+
     def test_a_mistake_is_named(self):
         for flags, text in [(["--scheme=asynchronus"], "asynchronous"), (["--scheme=backup", "--backups=4"], "backup workers"),
                             (["--scheme=softsync", "--splits=9"], "splits"), (["--data=nowhere.csv"], "nowhere.csv"),
                             (["--rate=1e38", "--model=softmax"], "worker"), (["--sparse"], "--model=linear"), (["--scheme=ring", "--backups=2"], "it is only for backup"), (["--replicated", "--servers=1"], "two servers"),
-                            (["--compression=top_k", "--share=0"], "--share")]:
+                            (["--compression=top_k", "--share=0"], "--share"),
+                            (["--replicated", "--checkpoint-every=50"], "servers that are not replicated"),
+                            (["--evaluate-every=1", "--curves=nowhere/a.csv"], "--curves: cannot write")]:
             with self.subTest(flags):
                 process = launch.run("train", "--launch=processes", *flags)
                 self.assertNotEqual(0, process.returncode)

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "lp/base/file.h"
 #include "tests/launchers/engines_for_test.h"
 #include "tests/launchers/main_fixture.h"
 
@@ -48,6 +49,18 @@ TEST_F(MainTest, AResumedRunHasTheSeedAndTheConfigurationOfTheFirst) {
   EXPECT_EQ(other.wait().code, 2);
   EXPECT_TRUE(has(other.err(), "--restart is true, but was false in the run to resume: ")) << other.err();
   EXPECT_FALSE(std::filesystem::exists(directory_ / "run3"));
+}
+
+TEST_F(MainTest, ARunWhoseConfigurationIsDamagedIsNotResumed) {
+  Subprocess first(arguments({"--program=saving", "--steps=6"}));
+  EXPECT_EQ(first.wait().code, 0) << first.err();
+  const std::filesystem::path run = directory_ / "run1";
+  for (const char* part : {"", "steps: 6\n"}) {
+    write_file(run / "config.yaml", part);
+    Subprocess second(arguments({"--resume=" + run.string(), "--steps=9"}));
+    EXPECT_EQ(second.wait().code, 2);
+    EXPECT_TRUE(has(second.err(), "config.yaml is damaged: it does not name its program")) << second.err();
+  }
 }
 
 TEST_F(MainTest, AResumedRunNeedsADirectoryOfItsOwn) {

@@ -279,6 +279,12 @@ TEST(ReplayTableTest, ACheckpointFromWhichItemsWereRemovedIsTaken) {
   EXPECT_EQ(bench.sample().second, 1U);
 }
 
+TEST(ReplayTableTest, ATableThatCouldNeverGiveASampleIsRefused) {
+  TableOptions options = options_of(5);
+  options.limits = min_size(6);
+  EXPECT_THROW(Bench{options}, Error);
+}
+
 TEST(ReplayTableTest, ADamagedCheckpointIsRefusedAndChangesNothing) {
   Bench bench(options_of(50));
   bench.insert(1, 1);

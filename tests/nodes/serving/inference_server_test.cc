@@ -45,9 +45,11 @@ struct Gate {
 };
 
 constexpr double kThrows = -1000;
+constexpr double kNoAnswer = -2000;
 
 Model adding(const Version<double>& version, Gate& gate) {
   if (*version == kThrows) throw std::invalid_argument("no such weights");
+  if (*version == kNoAnswer) return {.version = version.number()};
   const auto answer = [number = *version, &gate](const std::vector<double>& requests) {
     gate.pass();
     std::vector<double> replies;
@@ -283,6 +285,17 @@ TEST(InferenceServer, AVersionThatCannotBeMadeIsRefusedAndTheOneBeforeServesOn) 
   serving.publish(3);
   serving.wait_for_versions(2);
   EXPECT_EQ(serving.ask(1, 3).get().value, 4);
+}
+
+TEST(InferenceServer, AModelWithoutAnAnswerIsRefused) {
+  Serving serving({}, milliseconds(1));
+  serving.publish(1);
+  serving.wait_for_versions(1);
+  serving.publish(kNoAnswer);
+  while (serving.statistics().refused_versions == 0) {
+  }
+  EXPECT_EQ(serving.statistics().problem, "version 2 of the model has no `answer`");
+  EXPECT_EQ(serving.ask(1).get().value, 2);
 }
 
 TEST(InferenceServer, ServesOnWhileThePublisherIsRestarted) {
