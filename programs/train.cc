@@ -129,8 +129,23 @@ void add_observers(Program& program, const TrainConfig& config) {
 
 }  // namespace
 
+namespace {
+
+// Refuses to replace what is no model, such as the data.
+void check_save(const std::filesystem::path& file) {
+  check_output_file("--save", file);
+  if (!std::filesystem::is_regular_file(file) || std::filesystem::is_empty(file)) return;
+  try {
+    Checkpoint::inspect(file);
+  } catch (const Error&) {
+    throw Error(ErrorKind::failed, "--save: " + file.string() + " is there, and is no saved model: give another file");
+  }
+}
+
+}  // namespace
+
 SharedExamples prepare_training(TrainConfig& config) {
-  if (!config.save.empty()) check_output_file("--save", config.save);
+  if (!config.save.empty()) check_save(config.save);
   if (!config.curves.empty()) check_output_file("--curves", config.curves);
   for (std::string* file :
        {&config.data, &config.test, &config.init}) {  // a resumed run may begin in another directory

@@ -35,7 +35,7 @@ struct FoundData {
   std::string path{};  // path and key of an ExamplesLocation
   std::string key{};
   std::int64_t examples = 0;      // in --data
-  std::uint64_t first_steps = 0;  // of the model that --init names
+  std::uint64_t first_steps = 0;  // updates of the model that --init names
 
   static constexpr auto fields =
       lp::fields(field("inputs", "set by the launcher", non_negative), field("classes", "set by the launcher"),
@@ -128,7 +128,10 @@ struct TrainConfig {
             "end; without it, 50 with restarts, else 0",
             changeable),
       field("restarts", "how often a failed node is restarted before the program stops", non_negative, changeable),
-      field("replicated", "a failed server is replaced by its replica instead of being restarted"),
+      field("replicated",
+            "a failed server is replaced by its replica, the next server, instead of being restarted; the failure of "
+            "both "
+            "ends the training"),
       field("bad_values",
             "what happens to gradients with NaN or infinite values; clip: these values are brought between -1 and 1",
             changeable),

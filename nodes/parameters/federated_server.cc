@@ -175,7 +175,8 @@ void FederatedServer::end_round() {
 void FederatedServer::go_on(bool reached) {
   judging_ = false;
   over_ = reached || number_ >= options_.rounds;
-  const bool due = options_.checkpoint_every > 0 && (over_ || number_ % options_.checkpoint_every == 0);
+  const std::uint64_t every = options_.checkpoint_every;
+  const bool due = over_ || (every > 0 && number_ % every == 0);
   if (due && number_ != cut_at_) context_.checkpoint(cut_at_ = number_);
   if (over_) {
     tell_news();

@@ -42,7 +42,7 @@ struct RoundsOptions {
   double share = 1;           // C: the share of the members with examples that a round selects; at least one member
   std::uint64_t rounds = 1;
   Duration patience = std::chrono::seconds(60);  // how long a round waits for its members
-  std::uint64_t checkpoint_every = 0;            // rounds from one cut of the program to the next; 0: none is taken
+  std::uint64_t checkpoint_every = 0;  // rounds from one cut of the program to the next; 0: one after the last
   // The state of the first round, from the program's seed.
   std::function<std::vector<float>(std::uint64_t seed)> initial{};
   // Makes, from the program's seed, the function that is called after every round. The rounds end when it returns true.

@@ -35,6 +35,12 @@ class Cuts(unittest.TestCase):
         self.assertTrue(files, pattern)
         return list(itertools.chain.from_iterable(numbers_in(file)[:SIZE] for file in files))
 
+    def test_every_scheme_has_a_cut_at_its_end(self):
+        for scheme in [line.split()[0] for line in launch.run("train", "--list").stdout.splitlines()]:
+            with self.subTest(scheme), tempfile.TemporaryDirectory() as directory:
+                launch.result("train", "--launch=threads", f"--scheme={scheme}", "--steps=4", "--hidden=4", f"--directory={directory}/run")
+                self.assertEqual(1, len(json.loads(self.lp("list", "--json", f"{directory}/run"))["checkpoints"]))
+
     def test_the_cuts_of_every_scheme_are_listed_shown_and_exported_with_the_model(self):
         schemes = [line.split()[0] for line in launch.run("train", "--list").stdout.splitlines()]
         self.assertEqual(23, len(schemes))

@@ -86,18 +86,20 @@ class Keep(unittest.TestCase):
 
     def test_a_model_that_has_diverged_replaces_none(self):
         kept = self.folder / "kept.lpm"
-        kept.write_text("the model before")
+        self.run_here("build/examples/train --steps=10 --save=kept.lpm")
+        before = kept.read_bytes()
         process = launch.run("train", "--rate=1e38", "--bad-values=pass", "--steps=100", f"--save={kept}")
         self.assertEqual(1, process.returncode)
         self.assertIn("it has numbers that are not finite", process.stderr)
-        self.assertEqual("the model before", kept.read_text())
+        self.assertEqual(before, kept.read_bytes())
 
     def test_what_cannot_be_used_or_kept_is_refused(self):
         (self.folder / "foreign.lpm").write_text("1,2,3\n" * 100)
         for flags, said in [(["--evaluate=foreign.lpm"], "does not begin like a checkpoint"), (["--predict=nowhere.lpm"], "No such file"),
                             (["--init=foreign.lpm"], "does not begin like a checkpoint"), (["--evaluate=a", "--predict=b"], "not both"),
                             (["--evaluate=a", "--workers=2"], "unknown flag"), (["--predict=a", "--json"], "--json has no effect with --predict"),
-                            (["--evaluate=a", "--predictions="], "--predictions has no effect with --evaluate"), (["--save=nowhere/digits.lpm"], "there is no directory")]:
+                            (["--evaluate=a", "--predictions="], "--predictions has no effect with --evaluate"), (["--save=nowhere/digits.lpm"], "there is no directory"),
+                            (["--save=foreign.lpm"], "is there, and is no saved model")]:
             with self.subTest(flags):
                 process = subprocess.run(launch.command("train", *flags), cwd=self.folder, timeout=launch.PATIENCE, stdin=subprocess.DEVNULL,
                                          text=True, capture_output=True, env={**os.environ, "XDG_STATE_HOME": str(self.folder)})
