@@ -213,11 +213,11 @@ void show_plan(Launch& launch) {
 // Runs the launch in this process, which coordinates it. Returns the exit code.
 int run_here(const MainProgram& main, Launch launch) {
   std::vector<std::unique_ptr<Reservation>> reserved;
-  for (const Engine* engine : launch.launchers.engines()) reserved.push_back(engine->reserve(launch));
+  for (const Engine* engine : launch.choice.engines()) reserved.push_back(engine->reserve(launch));
   raise_descriptor_limit();
   install_crash_handler(launch.program->name());
   Found outcome;
-  outcome.launch = launch.launchers.text();
+  outcome.launch = launch.choice.text();
   bool advanced = false;  // the run has completed a cut of its own
   if (main.report) {
     launch.options.report = [&](Run& run) {

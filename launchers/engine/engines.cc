@@ -25,7 +25,7 @@ const Engine& Engines::of(std::string_view name) const {
   std::vector<std::string> known;
   for (const std::string_view one : names()) known.emplace_back(one);
   throw Error(ErrorKind::failed,
-              "there is no launcher " + quote(name) + did_you_mean(name, known) + "; there are " + join(known, ", "));
+              "there is no engine " + quote(name) + did_you_mean(name, known) + "; there are " + join(known, ", "));
 }
 
 }  // namespace lp::launch

@@ -60,7 +60,7 @@ struct Agents {
 Agents start_agents(const Launch& launch, const RemoteOptions& remote, const Executable& binary) {
   raise_descriptor_limit();
   Agents agents;
-  for (const Engine* engine : launch.launchers.engines()) {
+  for (const Engine* engine : launch.choice.engines()) {
     agents.add(engine->agents()->start(launch, {.remote = remote, .binary = binary, .others = agents.hosts}),
                launch.options.listen);
   }
@@ -131,7 +131,7 @@ ProcessNodes::ProcessNodes(const RunParts& parts)
   Placer placer(launch.plan, parts.graph, std::move(agents.hosts),
                 {.pin = options.pin,
                  .dedicated = agents.dedicated,
-                 .launches = launch.launchers.of_processes(launch.plan),
+                 .launches = launch.choice.of_processes(launch.plan),
                  .components = std::move(agents.components),
                  .debug = options.debug,
                  .placements = options.placements});

@@ -97,7 +97,7 @@ class KubernetesEngine final : public Engine, public AgentStarter {
             {"curve"}};
   }
   std::string_view why_alone() const override {
-    return "pods can be reached only within their cluster: give the launcher kubernetes to all groups of a program, or "
+    return "pods can be reached only within their cluster: give the engine kubernetes to all groups of a program, or "
            "to none";
   }
   void check(const Launch& launch) const override {

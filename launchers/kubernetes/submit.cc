@@ -60,7 +60,7 @@ Descriptor keep_record(const Launch& launch) {
   RunRecorder(options.directory)
       .begin({.run = launch.name,
               .program = launch.program->name(),
-              .launch = launch.launchers.text(),
+              .launch = launch.choice.text(),
               .directory = directory_in_pod(launch.name),
               .kubectl = launch.flags.kubectl,
               .seed = options.seed,

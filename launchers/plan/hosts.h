@@ -18,7 +18,7 @@ struct HostSpec {
   int slots = 1;
   std::string address{};      // the address at which its nodes listen; empty: the address by which it is reached
   std::size_t component = 0;  // the component of a heterogeneous Slurm job whose processes it takes
-  LaunchType launch = LaunchType::processes;  // the launcher of the groups whose processes it takes
+  LaunchType launch = LaunchType::processes;  // the engine of the groups whose processes it takes
   bool comes_back = false;                    // it is dialed again when it is lost
 };
 

@@ -48,19 +48,19 @@ std::vector<GroupOptions> placed_groups(const Program& program, const std::vecto
   return groups;
 }
 
-Plan plan_of(const Program& program, const LaunchOptions& options, const LauncherChoice& launchers) {
+Plan plan_of(const Program& program, const LaunchOptions& options, const EngineChoice& choice) {
   PlanOptions plan{.groups = placed_groups(program, options.placements),
                    .serve_forever = options.serve_forever,
-                   .together = launchers.together()};
+                   .together = choice.together()};
   const HostCapacity here = capacity_here();
   plan.host = {.gpus = static_cast<int>(here.gpus.size()), .memory = here.memory, .no_gpus = gpu::missing_gpus()};
   if (options.pin) plan.host.cpus = static_cast<double>(here.cores.size());
-  for (const LaunchType type : launchers.of_groups()) {
+  for (const LaunchType type : choice.of_groups()) {
     plan.on_host.push_back(options.engines->of(type).on_this_host());
   }
   Plan made = make_plan(program, plan);
-  for (std::size_t group = 0; launchers.several() && group < made.groups.size(); ++group) {
-    made.groups[group].launcher = launchers.of_groups()[group].name();
+  for (std::size_t group = 0; choice.several() && group < made.groups.size(); ++group) {
+    made.groups[group].launcher = choice.of_groups()[group].name();
   }
   return made;
 }
@@ -71,20 +71,20 @@ Launch::Launch(Program built, LaunchOptions given, LaunchFlags given_flags, std:
     : program(std::make_shared<const Program>(std::move(built))),
       flags(std::move(given_flags)),
       options(std::move(given)),
-      launchers(*program, options.launch, options.placements, *options.engines),
+      choice(*program, options.launch, options.placements, *options.engines),
       name(options.name.empty() ? new_run_name(program->name()) : options.name) {
-  check_flags(flags, launchers, *options.engines, named);
+  check_flags(flags, choice, *options.engines, named);
   if (engine().names_run_by_directory() && !flags.directory.empty()) {
     name = std::filesystem::absolute(options.directory / "").lexically_normal().parent_path().filename();
   }
-  plan = plan_of(*program, options, launchers);
+  plan = plan_of(*program, options, choice);
   check_launch(*this);
 }
 
 std::vector<std::string> planned_hosts(const Launch& launch) {
   std::vector<HostCapacity> hosts;
   bool named = false;
-  for (const Engine* engine : launch.launchers.engines()) {
+  for (const Engine* engine : launch.choice.engines()) {
     if (engine->agents() == nullptr) continue;
     for (HostCapacity& host : engine->agents()->hosts(launch)) {
       named = named || (!engine->on_this_host() && !host.spec.name.empty());
@@ -95,7 +95,7 @@ std::vector<std::string> planned_hosts(const Launch& launch) {
   const SupervisionGraph graph = topology_of(launch.plan);
   const Placer places(launch.plan, graph, std::move(hosts),
                       {.pin = launch.options.pin,
-                       .launches = launch.launchers.of_processes(launch.plan),
+                       .launches = launch.choice.of_processes(launch.plan),
                        .debug = launch.options.debug,
                        .placements = launch.options.placements});
   std::vector<std::string> names;

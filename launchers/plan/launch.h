@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "launchers/plan/engine_choice.h"
 #include "launchers/plan/launch_flags.h"
 #include "launchers/plan/launch_options.h"
-#include "launchers/plan/launcher_choice.h"
 #include "lp/program/plan.h"
 #include "lp/program/program.h"
 
@@ -22,12 +22,12 @@ struct Launch {
   Launch(Program built, LaunchOptions given, LaunchFlags given_flags = {}, std::span<const std::string> named = {});
 
   // The engine of the run as a whole.
-  const Engine& engine() const { return launchers.engine_of_run(); }
+  const Engine& engine() const { return choice.engine_of_run(); }
 
   std::shared_ptr<const Program> program;  // shared with abandoned threads
   LaunchFlags flags;
   LaunchOptions options;
-  LauncherChoice launchers;
+  EngineChoice choice;
   std::string name;  // the run's name
   Plan plan;
 };

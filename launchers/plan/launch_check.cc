@@ -60,7 +60,7 @@ void check_devices(const Launch& launch) {
   for (const PlanNode& node : launch.plan.nodes) {
     const GroupOptions& group = launch.plan.groups[node.group].options;
     if (group.device != "cuda") continue;
-    const Engine& engine = launch.options.engines->of(launch.launchers.of_groups()[node.group]);
+    const Engine& engine = launch.options.engines->of(launch.choice.of_groups()[node.group]);
     if (engine.on_this_host()) {
       if (!obstacle) obstacle = gpu::obstacle_here();
       if (!obstacle->empty()) throw_failed(group.name + " computes on the device cuda, but " + *obstacle);
@@ -78,7 +78,7 @@ void check_launch(const Launch& launch) {
   check_options(*launch.program, launch.options);
   check_devices(launch);
   std::size_t hosts = 0;
-  for (const Engine* engine : launch.launchers.engines()) {
+  for (const Engine* engine : launch.choice.engines()) {
     engine->check(launch);
     if (engine->agents() != nullptr) hosts += engine->agents()->hosts(launch).size();
   }
@@ -100,8 +100,8 @@ void check_whole_gpus(const Launch& launch, LaunchType type) {
   const std::vector<ProcessResources> needs = needs_of_processes(launch.plan);
   for (const PlanNode& node : launch.plan.nodes) {
     const double gpus = needs[node.process].gpus;
-    if (launch.launchers.of_groups()[node.group] != type || gpus == 0 || gpus >= 1) continue;
-    throw_failed("the process of " + node.name + " asks for " + to_json(gpus) + " gpus, and the launcher " +
+    if (launch.choice.of_groups()[node.group] != type || gpus == 0 || gpus >= 1) continue;
+    throw_failed("the process of " + node.name + " asks for " + to_json(gpus) + " gpus, and the engine " +
                  std::string(type.name()) + " gives whole GPUs only: ask for 1, or colocate nodes that share one");
   }
 }

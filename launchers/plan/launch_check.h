@@ -16,7 +16,7 @@ void check_options(const Program& program, const LaunchOptions& options);
 // Throws Error when the path that all calls must take cannot lead to nodes on so many hosts.
 void check_path(Path path, std::size_t hosts);
 
-// Throws Error when a process of this launcher needs a part of a GPU, for engines that are given whole ones only.
+// Throws Error when a process of this engine needs a part of a GPU, for engines that are given whole ones only.
 void check_whole_gpus(const Launch& launch, LaunchType type);
 
 // Throws Error when a node of the launch is to be debugged, for engines of other hosts.

@@ -13,11 +13,11 @@ namespace {
 
 // "--requeue", "--terminal=tmux".
 std::string given_text(const BoundField& field) {
-  const bool choice = field.type->kind == internal::FieldType::Kind::choice;
-  return field.flag() + (choice ? "=" + field.type->print(field.value).front() : "");
+  const bool is_choice = field.type->kind == internal::FieldType::Kind::choice;
+  return field.flag() + (is_choice ? "=" + field.type->print(field.value).front() : "");
 }
 
-void check_flag(const BoundField& field, const LauncherChoice& launchers, const Engines& engines) {
+void check_flag(const BoundField& field, const EngineChoice& choice, const Engines& engines) {
   bool partial = false;
   bool fits = false;
   bool alone = false;
@@ -26,14 +26,14 @@ void check_flag(const BoundField& field, const LauncherChoice& launchers, const 
     for (const EngineFlag& flag : engine->flags()) {
       if (flag.name != field.path) continue;
       partial = true;
-      alone = launchers.several() && flag.alone;
-      fits = fits || launchers.has(engine->type());
+      alone = choice.several() && flag.alone;
+      fits = fits || choice.has(engine->type());
       fitting += (fitting.empty() ? "--launch=" : " or --launch=") + std::string(engine->type().name());
     }
   }
   if (!partial || (fits && !alone)) return;
-  throw Error(ErrorKind::failed, given_text(field) + " has no effect with --launch=" + launchers.text() +
-                                     ": it needs " + fitting + (alone ? " for all groups" : ""));
+  throw Error(ErrorKind::failed, given_text(field) + " has no effect with --launch=" + choice.text() + ": it needs " +
+                                     fitting + (alone ? " for all groups" : ""));
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ LaunchOptions options_of(const LaunchFlags& flags, const Engines& engines, const
   return options;
 }
 
-void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, const Engines& engines,
+void check_flags(const LaunchFlags& flags, const EngineChoice& choice, const Engines& engines,
                  std::span<const std::string> given) {
   LaunchFlags values = flags;
   LaunchFlags none;
@@ -74,7 +74,7 @@ void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, cons
     const BoundField& field = own.fields()[i];
     const bool is_default = field.type->print(field.value) == field.type->print(defaults.fields()[i].value);
     if (!is_default || std::find(given.begin(), given.end(), field.path) != given.end())
-      check_flag(field, launchers, engines);
+      check_flag(field, choice, engines);
   }
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "launchers/plan/engine_choice.h"
 #include "launchers/plan/launch_options.h"
-#include "launchers/plan/launcher_choice.h"
 #include "lp/config/config.h"
 
 namespace lp::launch {
@@ -101,10 +101,10 @@ struct LaunchFlags {
 
 // The options of a run of this program that the flags ask for. Throws Error for malformed hosts.
 LaunchOptions options_of(const LaunchFlags& flags, const Engines& engines, const std::string& program);
-// Throws Error for a flag that has no meaning for the launchers of the program's groups, if it is not at its default,
-// or is among `given`: the paths of the fields that the command line names. The error names the launchers for which it
+// Throws Error for a flag that has no meaning for the engines of the program's groups, if it is not at its default,
+// or is among `given`: the paths of the fields that the command line names. The error names the engines for which it
 // has a meaning.
-void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, const Engines& engines,
+void check_flags(const LaunchFlags& flags, const EngineChoice& choice, const Engines& engines,
                  std::span<const std::string> given);
 // Throws Error for a flag of the command line with an empty value where that can only be a mistake, such as an unset
 // variable of a script.

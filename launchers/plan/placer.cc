@@ -24,8 +24,8 @@ std::vector<T> take(std::vector<T>& from, std::size_t count) {
   return taken;
 }
 
-// The hosts that each group may have: all, or those that its placement names. In a run of several launchers, these are
-// the hosts of the group's own launcher.
+// The hosts that each group may have: all, or those that its placement names. In a run of several engines, these are
+// the hosts of the group's own engine.
 std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector<HostCapacity>& hosts,
                                              const std::vector<GroupPlacement>& placements) {
   std::vector<std::string> names;
@@ -43,10 +43,10 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
         for (std::size_t at = 0; at < names.size(); ++at) {
           if (names[at] != host) continue;
           allowed[group][at] = true;
-          const std::string& launcher = plan.groups[group].launcher;
+          const std::string& engine = plan.groups[group].launcher;
           const std::string_view other = hosts[at].spec.launch.name();
-          if (launcher.empty() || launcher == other) continue;
-          throw Error(ErrorKind::failed, place.location() + ": group " + place.group + " has the launcher " + launcher +
+          if (engine.empty() || engine == other) continue;
+          throw Error(ErrorKind::failed, place.location() + ": group " + place.group + " has the engine " + engine +
                                              ", but its host " + host + " belongs to " + std::string(other));
         }
       }
@@ -88,9 +88,9 @@ Placer::Placer(const Plan& plan, const SupervisionGraph& graph, std::vector<Host
     }
     for (std::size_t host = 0; host < hosts_.size(); ++host) {
       const HostSpec& spec = hosts_[host].spec;
-      const bool its_launcher = options.launches.empty() || spec.launch == options.launches[process];
+      const bool its_engine = options.launches.empty() || spec.launch == options.launches[process];
       const bool its_component = options.components.empty() || spec.component == options.components[process];
-      need.hosts[host] = need.hosts[host] && its_launcher && its_component;
+      need.hosts[host] = need.hosts[host] && its_engine && its_component;
     }
     if (options.dedicated) {
       need.hosts.assign(hosts_.size(), false);

@@ -42,7 +42,7 @@ class Placer {
     bool pin = false;
     // each process has the host of its own number, and the engine has given that host what the process needs
     bool dedicated = false;
-    std::vector<LaunchType> launches{};     // by process: the launcher of the hosts that it may have; empty: any
+    std::vector<LaunchType> launches{};     // by process: the engine of the hosts that it may have; empty: any
     std::vector<std::size_t> components{};  // by process: the component of the hosts that it may have; empty: any
     std::string debug{};                    // the node that runs under a debugger
     std::vector<GroupPlacement> placements{};

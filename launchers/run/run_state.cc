@@ -85,7 +85,7 @@ void RunState::begin_record() {
   const LaunchOptions& options = launch_.options;
   const std::string fault = recorder_.begin({.run = launch_.name,
                                              .program = launch_.program->name(),
-                                             .launch = launch_.launchers.text(),
+                                             .launch = launch_.choice.text(),
                                              .job = own_number(launch_.engine()),
                                              .ssh = options.ssh,
                                              .metrics = metrics_url_,

@@ -126,10 +126,10 @@ std::optional<int> SlurmEngine::submit(const Launch& launch) const {
 }
 
 std::vector<SlurmComponent> components_of(const Launch& launch) {
-  return slurm_components(launch.plan, launch.options.placements, launch.launchers.of_processes(launch.plan));
+  return slurm_components(launch.plan, launch.options.placements, launch.choice.of_processes(launch.plan));
 }
 
-// A run of several launchers stays here, and asks for an allocation for its groups of Slurm.
+// A run of several engines stays here, and asks for an allocation for its groups of Slurm.
 std::unique_ptr<Reservation> SlurmEngine::reserve(const Launch& launch) const {
   if (!submits()) return nullptr;
   return std::make_unique<SlurmAllocation>(components_of(launch), launch.flags.slurm);

@@ -41,7 +41,7 @@ std::string hand_over(const Launch& launch, const std::string& script) {
     const Descriptor taken = make_run_directory(directory);  // the job locks it next
     RunRecorder(directory).begin({.run = launch.name,
                                   .program = launch.program->name(),
-                                  .launch = launch.launchers.text(),
+                                  .launch = launch.choice.text(),
                                   .seed = launch.options.seed,
                                   .resumed = launch.options.resume.string()},
                                  launch.plan, resolved_configuration(launch.options));

@@ -29,7 +29,7 @@ class SshEngine final : public Engine, public AgentStarter {
 
 // The name of the first group that the engine has.
 std::string first_group(const Launch& launch, LaunchType type) {
-  const std::vector<LaunchType>& types = launch.launchers.of_groups();
+  const std::vector<LaunchType>& types = launch.choice.of_groups();
   const auto at = std::find(types.begin(), types.end(), type) - types.begin();
   return launch.plan.groups[static_cast<std::size_t>(at)].options.name;
 }
@@ -46,9 +46,8 @@ std::vector<HostSpec> hosts_of(const Launch& launch) {
 void SshEngine::check(const Launch& launch) const {
   check_not_debugged(launch);
   if (!launch.options.hosts.empty()) return;
-  const std::string who = launch.launchers.several()
-                              ? "group " + first_group(launch, type()) + " has the launcher ssh, which"
-                              : "--launch=ssh";
+  const std::string who =
+      launch.choice.several() ? "group " + first_group(launch, type()) + " has the engine ssh, which" : "--launch=ssh";
   throw Error(ErrorKind::failed, who + " needs --hosts: give the hosts on which nodes run");
 }
 

@@ -2,9 +2,11 @@
 
 The first include of a .cc file shows it whenever the file is built; headers that are nobody's first are compiled here.
 One compiler takes several headers, each of which includes the one before it: that one is alone when it is compiled, and
-adds nothing to those that follow, because they include it anyway.
+adds nothing to those that follow, because they include it anyway. For the same reason, a large header that many include
+is precompiled once, and comes before all of those.
 """
 
+import pathlib
 import re
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import unittest
 
 import tree
 
+LARGE = "lp/rpc/client.h"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -58,22 +61,46 @@ def rows_of(headers, texts):
     return rows
 
 
+def with_and_without(large, headers, texts):
+    """The headers that include a large one, and those that do not."""
+    including = [header for header in headers if large in included_by(header, texts)]
+    return including, [header for header in headers if header not in including]
+
+
 class Headers(unittest.TestCase):
     compiler = []
 
-    def errors(self, row):
-        """The compiler's message for a row of headers, one of which does not compile alone; empty if all do."""
+    def errors(self, row, folder=tree.ROOT):
+        """The compiler's message for a row of headers, one of which does not compile alone; empty if all do. What is
+        precompiled in `folder` is not compiled again."""
         includes = [word for header in row for word in ("-include", header)]
-        result = subprocess.run([*self.compiler, "-fsyntax-only", "-x", "c++", *includes, "/dev/null"], cwd=tree.ROOT,
+        result = subprocess.run([*self.compiler, "-fsyntax-only", "-x", "c++", *includes, "/dev/null"], cwd=folder,
                                 stderr=subprocess.PIPE, text=True)
         return f"{row[-1]}, or one of {row[:-1]}, does not compile alone: {result.stderr}" if result.returncode != 0 else ""
+
+    def precompile(self, header, folder):
+        precompiled = pathlib.Path(folder, header + ".gch")
+        precompiled.parent.mkdir(parents=True)
+        subprocess.run([*self.compiler, "-w", "-x", "c++-header", tree.ROOT / header, "-o", precompiled], check=True)
 
     def test_every_header_compiles_alone(self):
         texts = dict(tree.sources())
         wrong, rest = sorted_out(texts)
-        wrong += filter(None, map(self.errors, rows_of(rest, texts)))
+        including, others = with_and_without(LARGE, rest, texts)
+        with tempfile.TemporaryDirectory() as folder:
+            self.precompile(LARGE, folder)
+            wrong += filter(None, (self.errors([LARGE, *row], folder) for row in rows_of(including, texts)))
+        wrong += filter(None, map(self.errors, rows_of(others, texts)))
         if wrong:
             self.fail("\n".join(wrong))
+
+    def test_a_header_that_needs_another_is_found_behind_a_precompiled_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.precompile("lp/base/error.h", folder)
+            header = pathlib.Path(folder, "own.h")
+            for text, compiles in [("std::deque<int> x();", False), ("std::string x();", True)]:
+                header.write_text(f'#pragma once\n#include "lp/base/error.h"\n{text}\n')
+                self.assertEqual(compiles, self.errors(["lp/base/error.h", str(header)], folder) == "")
 
     def test_a_header_that_needs_another_is_found(self):
         with tempfile.NamedTemporaryFile("w", suffix=".h") as header:
@@ -87,6 +114,7 @@ class Headers(unittest.TestCase):
         rows = rows_of(["c.h", "a.h", "d.h", "e.h"], texts)
         self.assertEqual([["a.h", "d.h"], ["c.h"], ["e.h"]], sorted(rows))
         self.assertEqual({"a.h", "b.h"}, included_by("c.h", texts))
+        self.assertEqual((["c.h"], ["e.h", "b.h"]), with_and_without("b.h", ["c.h", "e.h", "b.h"], texts))
 
     def test_a_header_is_the_first_include_of_its_source_or_its_test_or_is_compiled(self):
         own, other = '#include "nodes/a.h"\n', "#include <vector>\n"

@@ -1,4 +1,4 @@
-// Programs whose groups have several launchers: processes here, a real ssh and a real Slurm in one run.
+// Programs whose groups have several engines: processes here, a real ssh and a real Slurm in one run.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -155,14 +155,14 @@ TEST_F(MixedTest, WhatIsWrongHereIsSaidBeforeSlurmIsAsked) {
   refused(kWorkersInAJob, {"--path=shm"}, "--path=shm needs all nodes on one host");
   refused(kWorkersInAJob, {"--listen=nowhere"}, "cannot listen on 'nowhere'");
   refused("groups: {counter: {launcher: ssh}, worker: {launcher: slurm}}\n", {},
-          "group counter has the launcher ssh, which needs --hosts");
+          "group counter has the engine ssh, which needs --hosts");
 }
 
 TEST_F(MixedTest, AHostOfAnotherLauncherIsRefusedByName) {
   Subprocess program(mixed("groups:\n  counter: {launcher: ssh}\n  worker: {launcher: processes, hosts: [h1]}\n",
                            {SshHosts::hosts("h1"), hosts_.ssh()}));
   EXPECT_EQ(program.wait().code, 2);
-  EXPECT_TRUE(has(program.err(), ":3: group worker has the launcher processes, but its host h1 belongs to ssh"))
+  EXPECT_TRUE(has(program.err(), ":3: group worker has the engine processes, but its host h1 belongs to ssh"))
       << program.err();
 }
 

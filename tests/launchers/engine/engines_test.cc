@@ -23,7 +23,7 @@ TEST(Engines, AWrongNameIsRefusedWithTheNearest) {
     FAIL() << "it is known";
   } catch (const Error& error) {
     EXPECT_EQ(error.text(),
-              "there is no launcher \"threds\"; did you mean threads?; there are threads, processes, ssh, slurm, "
+              "there is no engine \"threds\"; did you mean threads?; there are threads, processes, ssh, slurm, "
               "kubernetes");
   }
 }

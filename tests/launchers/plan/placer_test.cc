@@ -148,12 +148,11 @@ TEST_F(MainTest, ANodeThatUsesMoreThanItsPartOfAGpuEnds) {
 
 TEST_F(MainTest, WhereAProcessHasWholeGpusOnlyAPartIsRefused) {
   const std::string file = configuration("groups: {worker: {gpus: 0.5}}\n");
-  for (const auto& [launcher, more] :
-       {std::pair("kubernetes", "--image=none"), std::pair("slurm", "--slurm=--time=1")}) {
-    Subprocess program(arguments({"--launch=" + std::string(launcher), more, "--dry-run", file}));
+  for (const auto& [engine, more] : {std::pair("kubernetes", "--image=none"), std::pair("slurm", "--slurm=--time=1")}) {
+    Subprocess program(arguments({"--launch=" + std::string(engine), more, "--dry-run", file}));
     EXPECT_EQ(program.wait().code, 2);
-    EXPECT_TRUE(has(program.err(), "the process of worker/0 asks for 0.5 gpus, and the launcher " +
-                                       std::string(launcher) + " gives whole GPUs only: ask for 1, or "))
+    EXPECT_TRUE(has(program.err(), "the process of worker/0 asks for 0.5 gpus, and the engine " + std::string(engine) +
+                                       " gives whole GPUs only: ask for 1, or "))
         << program.err();
   }
 }

@@ -1,4 +1,4 @@
-#include "launchers/plan/launcher_choice.h"
+#include "launchers/plan/engine_choice.h"
 
 #include <algorithm>
 #include <optional>
@@ -12,7 +12,7 @@ namespace {
 
 std::string name_of(const Engine& engine) { return std::string(engine.type().name()); }
 
-LaunchType read_launcher(const GroupPlacement& place, const Engines& engines) {
+LaunchType read_engine(const GroupPlacement& place, const Engines& engines) {
   try {
     return engines.of(*place.launcher).type();
   } catch (const Error& error) {
@@ -22,16 +22,16 @@ LaunchType read_launcher(const GroupPlacement& place, const Engines& engines) {
 
 }  // namespace
 
-LauncherChoice::LauncherChoice(const Program& program, LaunchType launch, std::span<const GroupPlacement> placements,
-                               const Engines& engines)
+EngineChoice::EngineChoice(const Program& program, LaunchType launch, std::span<const GroupPlacement> placements,
+                           const Engines& engines)
     : engines_(&engines), groups_(program.groups().size(), launch), together_(groups_.size()), of_run_(launch) {
   const auto name = [&](std::size_t group) { return program.groups()[group].options.name; };
   for (const GroupPlacement& place : placements) {
     if (!place.launcher.has_value()) continue;
-    const LaunchType its = read_launcher(place, engines);
+    const LaunchType its = read_engine(place, engines);
     if (!place.slurm.empty() && its != LaunchType::slurm) {
       throw Error(ErrorKind::failed, place.location() + ": group " + place.group +
-                                         " has options of `slurm`, but its launcher is " + *place.launcher);
+                                         " has options of `slurm`, but its key `launcher` names " + *place.launcher);
     }
     for (std::size_t group = 0; group < groups_.size(); ++group) {
       if (name(group) == place.group) groups_[group] = its;
@@ -47,7 +47,7 @@ LauncherChoice::LauncherChoice(const Program& program, LaunchType launch, std::s
     if (!first_is_alone && other.why_alone().empty()) continue;
     const Engine& alone = first_is_alone ? first : other;
     const Engine& beside = first_is_alone ? other : first;
-    throw Error(ErrorKind::failed, "group " + name(first_is_alone ? 0 : group) + " has the launcher " + name_of(alone) +
+    throw Error(ErrorKind::failed, "group " + name(first_is_alone ? 0 : group) + " has the engine " + name_of(alone) +
                                        ", and group " + name(first_is_alone ? group : 0) + " has " + name_of(beside) +
                                        ": " + std::string(alone.why_alone()));
   }
@@ -58,11 +58,11 @@ LauncherChoice::LauncherChoice(const Program& program, LaunchType launch, std::s
   }
 }
 
-bool LauncherChoice::has(LaunchType launch) const {
+bool EngineChoice::has(LaunchType launch) const {
   return groups_.empty() ? launch == of_run_ : std::find(groups_.begin(), groups_.end(), launch) != groups_.end();
 }
 
-std::string LauncherChoice::text() const {
+std::string EngineChoice::text() const {
   std::vector<std::string> names;
   for (const std::string_view engine : engines_->names()) {
     if (has(engines_->of(engine).type())) names.emplace_back(engine);
@@ -70,7 +70,7 @@ std::string LauncherChoice::text() const {
   return join(names, " and ");
 }
 
-std::vector<const Engine*> LauncherChoice::engines() const {
+std::vector<const Engine*> EngineChoice::engines() const {
   std::vector<const Engine*> all;
   for (const bool here : {false, true}) {
     for (const auto& engine : engines_->all()) {
@@ -80,7 +80,7 @@ std::vector<const Engine*> LauncherChoice::engines() const {
   return all;
 }
 
-std::vector<LaunchType> LauncherChoice::of_processes(const Plan& plan) const {
+std::vector<LaunchType> EngineChoice::of_processes(const Plan& plan) const {
   std::vector<std::optional<std::size_t>> first(plan.processes);  // the first group of each process
   std::vector<LaunchType> launches(plan.processes, of_run());
   for (const PlanNode& node : plan.nodes) {
@@ -90,7 +90,7 @@ std::vector<LaunchType> LauncherChoice::of_processes(const Plan& plan) const {
     if (groups_[node.group] == groups_[other]) continue;
     throw Error(ErrorKind::failed,
                 "groups " + plan.groups[other].options.name + " and " + plan.groups[node.group].options.name +
-                    " share a process, but have different launchers: " + std::string(groups_[other].name()) + " and " +
+                    " share a process, but have different engines: " + std::string(groups_[other].name()) + " and " +
                     std::string(groups_[node.group].name()));
   }
   return launches;
