@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/file.h"
-#include "lp/program/scratch.h"
 #include "nodes/dataflow/record_codec.h"
 
 namespace lp::dataflow {
@@ -27,8 +25,7 @@ std::string digits_of(std::uint64_t number, int width) {
 }  // namespace
 
 PartFiles::PartFiles(const StageSite& site, fs::path into)
-    : node_(site.node),
-      into_(std::move(into)),
+    : into_(std::move(into)),
       own_(site.stage + "-" + std::to_string(site.op) + "-" + digits_of(site.replica, 3)),
       durable_(site.options.durable),
       life_(site.node.incarnation()) {}
@@ -44,21 +41,13 @@ void PartFiles::start() const {
 
 void PartFiles::open() {
   fs::create_directories(pending());
-  if (!std::exchange(begun_, true)) {
-    claim_pending();
-    remove_stale();
-  }
+  remove_stale();
   file_.emplace((pending() / ("open-" + own_ + "-" + std::to_string(life_))).string());
 }
 
-// Parts that a cut names are there, also after this run.
-void PartFiles::claim_pending() const {
-  node_.scratch(pending(), ScratchLife::cuts);
-  write_file(pending() / kRunMark, node_.run_name());
-}
-
 // An incarnation that was killed left the part that it was writing.
-void PartFiles::remove_stale() const {
+void PartFiles::remove_stale() {
+  if (std::exchange(clean_, true)) return;
   std::error_code ignored;
   for (const fs::directory_entry& one : fs::directory_iterator(pending(), ignored)) {
     if (one.path().filename().string().starts_with("open-" + own_ + "-")) fs::remove(one.path(), ignored);

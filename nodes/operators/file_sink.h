@@ -5,8 +5,7 @@
 //   INTO/part-STAGE-OPERATOR-REPLICA-CUT-INCARNATION              visible
 //   INTO/.pending/part-STAGE-OPERATOR-REPLICA-CUT-INCARNATION     not yet
 //
-// An incarnation on a host that was cut off touches no part of the one after it. At the end .pending goes. After a run
-// that has not succeeded it stays for a run that resumes it, and `lp rm` removes it.
+// An incarnation on a host that was cut off touches no part of the one after it. At the end .pending goes.
 //
 // Owned by a stage; one thread. Error::failed names the file and the system's reason.
 
@@ -49,16 +48,14 @@ class PartFiles {
 
  private:
   void open();
-  void claim_pending() const;
-  void remove_stale() const;
+  void remove_stale();
   std::filesystem::path pending() const { return into_ / ".pending"; }
 
-  const Context& node_;
   const std::filesystem::path into_;
   const std::string own_;  // in the names of this replica's parts
   const bool durable_;
   const std::uint32_t life_;  // incarnation of this node
-  bool begun_ = false;        // .pending is this run's, and earlier incarnations have nothing there any more
+  bool clean_ = false;        // earlier incarnations have nothing there any more
   std::optional<FileWriter> file_{};
   std::map<std::string, std::uint64_t> parts_{};  // names of parts that are not visible, and their cuts
 };
