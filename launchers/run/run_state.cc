@@ -19,6 +19,7 @@
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/text.h"
+#include "lp/checkpoint/cut.h"
 #include "lp/program/scratch.h"
 
 namespace lp::launch {
@@ -212,12 +213,20 @@ void RunState::end() {
   });
 }
 
-// A job that has not succeeded may begin again, and goes on with them.
-void RunState::remove_files_of_nodes() const {
+// A job that has not succeeded may begin again, and goes on with all of them. Any other run leaves no more than a run
+// that resumes it needs.
+void RunState::remove_files_of_nodes() {
   const std::filesystem::path& directory = launch_.options.directory;
   if (directory.empty()) return;
-  if (result_.success || launch_.engine().own_job() == nullptr) remove_scratch(directory, ScratchLife::run);
-  if (result_.success) remove_scratch(directory, ScratchLife::cuts);
+  const bool is_job = launch_.engine().own_job() != nullptr;
+  if (result_.success || !is_job) remove_scratch(directory, ScratchLife::run);
+  if (result_.success) return remove_scratch(directory, ScratchLife::cuts);
+  std::vector<std::string> kept;
+  for (const std::filesystem::path& one : kept_scratch(directory, ScratchLife::cuts)) kept.push_back(one.string());
+  if (kept.empty() || is_job) return;
+  if (launch_.options.resume.empty() && !latest_cut(directory)) return remove_scratch(directory, ScratchLife::cuts);
+  log("for --resume=" + launch_.name + " the run keeps " + join(kept, ", ") + ": `lp rm " + launch_.name +
+      "` removes it");
 }
 
 void RunState::save_curves() {

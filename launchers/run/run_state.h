@@ -77,7 +77,7 @@ class RunState final : public Coordinator::Listener {
   void serve();
   Time next() const;
   void end();
-  void remove_files_of_nodes() const;
+  void remove_files_of_nodes();
   void save_curves();
   void record_end();
   void fail_if_lost();

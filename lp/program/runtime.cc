@@ -10,6 +10,7 @@
 #include "lp/checkpoint/checkpoint.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/runtime_state.h"
+#include "lp/program/scratch.h"
 #include "lp/rpc/nearest_network.h"
 
 namespace lp {
@@ -273,8 +274,7 @@ Runtime::~Runtime() {
       all_ended = false;
     }
   }
-  std::error_code ignored;
-  for (const std::filesystem::path& one : state_->scratch) std::filesystem::remove_all(one, ignored);
+  for (const std::filesystem::path& one : state_->scratch) remove_scratch_directory(one);
   for (const auto& incarnation : state_->incarnations) all_ended = all_ended && !incarnation->abandoned.load();
   if (all_ended) return;
   // Threads still use the state: it is kept.

@@ -20,7 +20,8 @@ class JobOutput {
   void begin();
   // Goes on with the parts that are there. `complete`: all tasks are done, so the output may be published already.
   void go_on(bool complete);
-  bool published() const;  // and no part is missing
+  bool claimed() const { return static_cast<bool>(claim_); }  // whether this run has OUTPUT.partial
+  bool published() const;                                     // and no part is missing
   bool has_part(std::uint32_t partition) const;
   // Makes the whole output visible. After a restart it may be visible.
   void publish();

@@ -116,7 +116,10 @@ void MapReduceMaster::begin_books() {
 // Plans the tasks, unless a cut has them.
 void MapReduceMaster::begin() {
   const bool goes_on = plan_.number != 0;
-  if (!goes_on) output_.begin();
+  if (!goes_on) {
+    output_.begin();
+    remember_output();
+  }
   const auto workers = context_.exclusive([this] { return workers_.latest(); });
   dataflow::InputPlaces places = find_places(workers);
   std::optional<Plan> plan;
@@ -129,6 +132,11 @@ void MapReduceMaster::begin() {
     }
     settle();
   });
+}
+
+// OUTPUT.partial has the parts that a cut names. So it stays for a run that resumes this one, and `lp rm` removes it.
+void MapReduceMaster::remember_output() const {
+  if (output_.claimed()) context_.scratch(options_.partial(), ScratchLife::cuts);
 }
 
 // A worker that is not restarted may have ended without a word: by _Exit() or SIGKILL, for instance.
@@ -411,6 +419,7 @@ void MapReduceMaster::load(const Checkpoint& in) {
   cuts_ = in.get<std::uint64_t>("cuts");
   begin_books();
   output_.go_on(complete());
+  remember_output();
   if (output_.published()) return;
   for (std::uint32_t i = 0; i < reduce_done_.size(); ++i) {
     if (!output_.has_part(i)) reduce_done_[i] = {};

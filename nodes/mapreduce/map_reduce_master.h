@@ -95,6 +95,7 @@ class MapReduceMaster {
   };
 
   void begin();
+  void remember_output() const;
   static dataflow::InputPlaces find_places(const Clients<MapReduceMember>& workers);
   void find_place(std::uint32_t worker);
   Plan make_plan(const dataflow::InputPlaces& places, const Clients<MapReduceMember>& workers) const;

@@ -1,18 +1,15 @@
 #pragma once
-// A run's claim to the directory in which its output is made. The nodes of the run lock a file in it, so the claim
+// A run's claim to the directory in which its output is made. The nodes of the run lock kRunMark in it, so the claim
 // lasts as long as one of their processes, also while the master is being restarted. The rest of a dead run can be
 // claimed. A file system without locks lets everybody claim. A resource that moves; any thread.
 
-#include <cstddef>
 #include <filesystem>
 #include <string>
 
 #include "lp/base/descriptor.h"
+#include "lp/program/scratch.h"
 
 namespace lp::dataflow {
-
-inline constexpr const char* kRunMark = ".run";       // a file that names the run which made its directory
-inline constexpr std::size_t kLongestRunName = 4096;  // bytes in that file
 
 class OutputClaim {
  public:

@@ -134,9 +134,10 @@ Future<bool> PipelineMaster::restored(std::string node, std::string lost, std::s
   Future<bool> again = (all.nodes[std::move(node)] = {}).future();
   if (all.nodes.size() < nodes_) return again;
   const bool fails = !all.lost.empty() && !all.obstacle.empty();
-  const std::string text = all.lost + "; lp cannot make it again by itself, because " + all.obstacle;
+  const std::string text = all.lost + "; lp cannot make it again by itself, because " + all.obstacle +
+                           ": begin the run again, with a folder that outlives the hosts as PipelineOptions::scratch";
   if (fails) context_.fail_program(text);
-  if (!fails && !all.lost.empty()) log_line("all stages begin from the beginning: " + all.lost);
+  if (!fails && !all.lost.empty()) log_line(all.lost + ", so all stages begin from the beginning and make it again");
   for (auto& [name, promise] : all.nodes) {
     if (fails) {
       promise.set_exception(std::make_exception_ptr(Error(ErrorKind::stopped, text)));

@@ -367,7 +367,7 @@ void StageNode::load(std::size_t op, const StatePiece& piece, Before& out) {
   try {
     operators_[op]->load(piece);
   } catch (const dataflow::MissingFile& error) {
-    out.lost = error.text();
+    out.lost = error.fact();
   }
 }
 

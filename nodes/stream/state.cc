@@ -5,8 +5,14 @@
 namespace lp::dataflow {
 
 MissingFile::MissingFile(const std::string& path)
-    : Error(ErrorKind::failed, path + ", which has records of this pipeline, is gone: let PipelineOptions::scratch " +
-                                   "name a folder that outlives the hosts, and begin the run again") {}
+    : Error(ErrorKind::failed, fact(path) +
+                                   ": the stages make it again after a restart, if PipelineOptions::restarts " +
+                                   "allows one; or let PipelineOptions::scratch name a folder that outlives the hosts"),
+      path_(path) {}
+
+std::string MissingFile::fact(const std::string& path) {
+  return path + ", which has records of this pipeline, is gone";
+}
 
 void need_file(const std::string& path) {
   if (!std::filesystem::exists(path)) throw MissingFile(path);

@@ -37,6 +37,11 @@ using OperatorState = std::vector<StatePiece>;
 class MissingFile : public Error {
  public:
   explicit MissingFile(const std::string& path);
+  std::string fact() const { return fact(path_); }  // without what to do, which depends on who can make it again
+
+ private:
+  static std::string fact(const std::string& path);
+  std::string path_;
 };
 // MissingFile when it is.
 void need_file(const std::string& path);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <stdexcept>
 
@@ -53,6 +55,7 @@ class Worker {
     if (config_.mode == "takes memory" && last) take_memory(context);
     if (config_.mode == "says where it is") say_where_it_is();
     if (config_.mode == "prints") print();
+    if (config_.mode == "keeps large files") keep_large_files(context);
     if (config_.mode == "says that it waits" || config_.mode == "waits" || config_.mode == "leaves a daemon" ||
         config_.mode == "stops the program" || config_.mode == "meets the others and waits") {
       if (config_.mode == "meets the others and waits") counter_.call<&Counter::meet>(config_.workers.most);
@@ -90,6 +93,13 @@ class Worker {
   static void take_memory(Context& context) {
     std::vector<std::string> taken;
     for (int i = 0; i < 768; ++i) taken.emplace_back(std::size_t{1} << 20, 'x');
+    context.wait_for_stop();
+  }
+  static void keep_large_files(Context& context) {
+    for (const ScratchLife life : {ScratchLife::run, ScratchLife::cuts}) {
+      std::ofstream(context.scratch(std::getenv("LP_TEST_SCRATCH"), life) / context.run_name()) << "large";
+    }
+    if (context.index() == 0) std::fprintf(stderr, "waiting\n");
     context.wait_for_stop();
   }
   static void say_where_it_is() {

@@ -1,11 +1,17 @@
 #include "lp/program/scratch.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <string>
+#include <vector>
 
+#include "lp/base/descriptor.h"
+#include "lp/base/file.h"
 #include "tests/directory.h"
 
 namespace lp {
@@ -44,6 +50,50 @@ TEST(ScratchTest, ALinkToSomethingElseRemovesNothing) {
   fs::create_directory_symlink(other, run / "scratch" / "of_run" / "1");
   remove_scratch(run, ScratchLife::run);
   EXPECT_TRUE(fs::exists(other));
+}
+
+// The directory of prepared results `prepared`, which the run "name" has taken.
+fs::path take_over(const fs::path& prepared, const fs::path& run, const std::string& name) {
+  const fs::path made = make_scratch(run, name, prepared, ScratchLife::cuts);
+  write_file(prepared / kRunMark, name);
+  std::ofstream(prepared / "part") << "half";
+  return made;
+}
+
+TEST(ScratchTest, TheDirectoryAroundItGoesWithItIfItIsOfTheSameRun) {
+  const test::Directory files;
+  const fs::path run = files.path() / "run";
+  const fs::path prepared = files.path() / "prepared";
+  take_over(prepared, run, "name");
+  EXPECT_EQ(kept_scratch(run, ScratchLife::cuts), std::vector<fs::path>{prepared});
+  remove_scratch(run, ScratchLife::run);
+  EXPECT_TRUE(fs::exists(prepared / "part"));
+  remove_scratch(run, ScratchLife::cuts);
+  EXPECT_FALSE(fs::exists(prepared));
+  EXPECT_TRUE(kept_scratch(run, ScratchLife::cuts).empty());
+
+  const fs::path without_run = take_over(prepared, {}, "name");
+  remove_scratch_directory(without_run);
+  EXPECT_FALSE(fs::exists(prepared));
+}
+
+TEST(ScratchTest, ADirectoryThatAnotherRunHasTakenOverStays) {
+  const test::Directory files;
+  const fs::path prepared = files.path() / "prepared";
+  const fs::path first = files.path() / "first";
+  const fs::path second = files.path() / "second";
+  const fs::path made = take_over(prepared, first, "first");
+  take_over(prepared, second, "second");
+  EXPECT_EQ(kept_scratch(first, ScratchLife::cuts), std::vector<fs::path>{made});
+  remove_scratch(first, ScratchLife::cuts);
+  EXPECT_FALSE(fs::exists(made));
+  EXPECT_TRUE(fs::exists(prepared / "part"));
+  {
+    const Descriptor held(::open((prepared / kRunMark).c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_EQ(::flock(held.number(), LOCK_SH), 0);  // as a node of a run that lives
+    remove_scratch(second, ScratchLife::cuts);
+    EXPECT_TRUE(fs::exists(prepared / "part"));
+  }
 }
 
 }  // namespace

@@ -400,8 +400,9 @@ TEST(BadInputTest, RunsThatAreGoneAreNamed) {
                                             .restart_after = std::chrono::milliseconds(1)},
                                            {.directory = files.path() / "run"});
   EXPECT_TRUE(contains(failure,
-                       ", which has records of this pipeline, is gone: let PipelineOptions::scratch name a "
-                       "folder that outlives the hosts, and begin the run again"))
+                       ", which has records of this pipeline, is gone; lp cannot make it again by itself, because the "
+                       "source events may not read the same again: begin the run again, with a folder that outlives "
+                       "the hosts as PipelineOptions::scratch"))
       << failure;
   EXPECT_FALSE(std::filesystem::exists(files.output()));
 }

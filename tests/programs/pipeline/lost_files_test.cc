@@ -125,7 +125,15 @@ TEST(LostFilesTest, AreMadeAgain) {
       throw std::runtime_error("the host is lost");
     });
     write_lines(lines(texts), files.output());
-    ASSERT_EQ(run_pipeline(pipeline, options_for(files), {.directory = files.path() / "run"}), "");
+    testing::internal::CaptureStderr();
+    const std::string failure = run_pipeline(pipeline, options_for(files), {.directory = files.path() / "run"});
+    const std::string shown = testing::internal::GetCapturedStderr();
+    ASSERT_EQ(failure, "");
+    EXPECT_NE(shown.find(", which has records of this pipeline, is gone, so all stages begin from the beginning and "
+                         "make it again\n"),
+              shown.npos)
+        << shown;
+    EXPECT_EQ(shown.find("begin the run again"), shown.npos) << shown;
     EXPECT_GT(lost, 1U);
     EXPECT_EQ(files.lines(), expected());
     EXPECT_EQ(files_in(files.path() / "scratch"), 0U);
@@ -144,6 +152,9 @@ TEST(LostFilesTest, AreNamedWhereResultsAreVisible) {
   const std::string failure = run_pipeline(pipeline, options_for(files), {.directory = files.path() / "run"});
   EXPECT_NE(failure.find((files.path() / "scratch").string()), failure.npos) << failure;
   EXPECT_NE(failure.find("lp cannot make it again by itself, because the stage events has made results"), failure.npos)
+      << failure;
+  EXPECT_NE(failure.find(": begin the run again, with a folder that outlives the hosts as PipelineOptions::scratch"),
+            failure.npos)
       << failure;
   EXPECT_FALSE(std::filesystem::exists(files.output()));
 }
