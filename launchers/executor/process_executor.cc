@@ -21,7 +21,7 @@
 namespace lp::launch {
 namespace {
 
-const std::string kNotStarted = "could not be started: ";
+const std::string kCouldNotStart = "could not be started: ";
 const std::string kNoHost = "no remaining host has room for it: ";
 
 ProcessUse use_of(const control::Used& used) {
@@ -131,7 +131,7 @@ void ProcessExecutor::take_back(std::size_t host, RemoteAgent agent) {
     if (problem.empty()) {
       start_waiting(process);
     } else if (!may_wait(process)) {
-      give_up_waiting(process, kNotStarted + kNoHost + problem);
+      give_up_waiting(process, kCouldNotStart + kNoHost + problem);
     }
   }
   events_->on_room();
@@ -201,7 +201,7 @@ void ProcessExecutor::start_there(std::size_t process, const std::filesystem::pa
   const std::size_t host = placer_.of(process).host;
   if (host != Assignment::kNowhere && !agents_[host]->open() && !agents_[host]->dials()) placer_.lose(host);
   if (const std::string problem = placer_.place(process, /*needed=*/true); !problem.empty()) {
-    if (!may_wait(process)) return end(process, kNotStarted + kNoHost + problem);
+    if (!may_wait(process)) return end(process, kCouldNotStart + kNoHost + problem);
     processes_[process].cut = cut;
     return events_->on_news(graph_.processes[process].name + " waits: " + kNoHost + problem);
   }
@@ -215,7 +215,7 @@ void ProcessExecutor::start_there(std::size_t process, const std::filesystem::pa
   try {
     start.cut = start.sends_cuts && !cut.empty() ? send_cut(process, cut) : cut.string();
   } catch (const Error& error) {
-    return end(process, kNotStarted + error.text());
+    return end(process, kCouldNotStart + error.text());
   }
   control::SpawnT spawn;
   spawn.name = graph_.processes[process].name;
@@ -230,7 +230,7 @@ void ProcessExecutor::start_there(std::size_t process, const std::filesystem::pa
   spawn.debugger = assignment.debugger;
   spawn.start = pack(process, incarnation, pack_start(start));
   if (spawn.start.size() + kSmallMessages > kLargeMessages) {
-    return end(process, kNotStarted + "its configuration has " + std::to_string(start_.configuration.size()) +
+    return end(process, kCouldNotStart + "its configuration has " + std::to_string(start_.configuration.size()) +
                             " bytes, which is too much: put large values into a file, and give its name");
   }
   send(process, std::move(spawn));

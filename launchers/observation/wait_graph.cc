@@ -7,6 +7,10 @@
 #include <tuple>
 #include <utility>
 
+#include "launchers/observation/absent_nodes.h"
+#include "launchers/observation/callers.h"
+#include "launchers/observation/thread_text.h"
+#include "launchers/observation/wait_choice.h"
 #include "lp/base/enums.h"
 #include "lp/base/scheduler.h"
 #include "lp/base/text.h"
@@ -19,7 +23,7 @@ using CallState = OpenCall::State;
 using Why = Activity::Why;
 using End = Activity::End;
 
-bool is_stopped(const ThreadState& thread) { return thread.state == "T" || thread.state == "t"; }
+constexpr std::size_t kMostWays = 100;  // the oldest calls of which one may bring a Future
 
 class Builder {
  public:
@@ -32,6 +36,8 @@ class Builder {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (all_[i].does.empty()) follow(i);
     }
+    link_to_bringers();
+    ways_.leave_circles(all_);
     std::map<std::string, std::size_t> sizes = queues();
     return {.activities = std::move(all_), .queues = std::move(sizes)};
   }
@@ -60,6 +66,12 @@ class Builder {
     }
   }
 
+  // Null: the agent of the host has not answered.
+  const ThreadsById* threads_in(const Home& home) const {
+    const auto at = threads_.find(home.threads_of);
+    return at == threads_.end() ? nullptr : &at->second;
+  }
+
   void add(Activity activity) {
     by_node_[activity.node].push_back(all_.size());
     all_.push_back(std::move(activity));
@@ -67,10 +79,16 @@ class Builder {
 
   void add_activities(const NodeStatus& status) {
     const auto at = homes_.find(status.name);
-    if (at == homes_.end() || at->second.process == nullptr) return add_absent(status);
-    if (status.state == NodeStatus::State::starting) return add_starting(status, at->second);
-    if (at->second.waits == nullptr) return add_silent(status, at->second);
-    const NodeWaits& node = *at->second.waits;
+    if (at == homes_.end() || at->second.process == nullptr) {
+      if (std::optional<Activity> absent = absent_node(status)) add(std::move(*absent));
+      return;
+    }
+    const Home& home = at->second;
+    if (status.state == NodeStatus::State::starting) return add(starting_node(status, threads_in(home)));
+    if (home.waits == nullptr) {
+      return add(silent_node(status.name, *home.process, home.threads_of, threads_in(home)));
+    }
+    const NodeWaits& node = *home.waits;
     if (node.run_thread != 0) add({.node = node.node, .work = "run()", .thread = node.run_thread});
     const auto add_handler = [&](const RunningHandler& one) {
       add({.node = node.node,
@@ -134,55 +152,6 @@ class Builder {
       add({.node = node->first, .work = "thread " + thread.name, .thread = thread.id});
   }
 
-  // A node without a process.
-  void add_absent(const NodeStatus& status) {
-    using State = NodeStatus::State;
-    if (status.state == State::finished || status.state == State::ended) return;
-    std::string does = "has no process now: it is " + std::string(enum_name(status.state));
-    const bool restarts = status.incarnation > 1 || status.state == State::failed;
-    if (restarts) does += ", and waits for its restart";
-    if (!status.text.empty()) does += "; its last failure: " + status.text;
-    add({.node = status.name, .does = does, .end = End::down, .restarts = restarts, .detail = status.text});
-  }
-
-  // A node whose process is up, but whose service is not constructed yet.
-  void add_starting(const NodeStatus& status, const Home& home) {
-    std::string does = "starts";
-    const bool restarts = status.incarnation > 1;
-    if (restarts) {
-      does = "restarts, as incarnation " + std::to_string(status.incarnation) + ", and is not constructed yet";
-    }
-    if (const auto threads = threads_.find(home.threads_of); threads != threads_.end()) {
-      for (const auto& [id, thread] : threads->second) {
-        if (!thread->file.starts_with("/")) continue;
-        does += "; its thread " + thread->name + " is in " + thread->call + "() of " + thread->file;
-      }
-    }
-    if (!status.text.empty()) does += "; its last failure: " + status.text;
-    add({.node = status.name, .does = does, .end = End::down, .restarts = restarts, .detail = status.text});
-  }
-
-  void add_silent(const NodeStatus& status, const Home& home) {
-    const auto threads = threads_.find(home.threads_of);
-    if (threads == threads_.end()) {
-      const std::string host = home.process->host.empty() ? "its host" : "its host " + home.process->host;
-      return add(
-          {.node = status.name,
-           .does = "does not answer, and neither does the agent of " + host + ": the host is cut off, or stands still",
-           .end = End::cut_off,
-           .detail = home.process->host});
-    }
-    const bool stopped = std::all_of(threads->second.begin(), threads->second.end(),
-                                     [](const auto& one) { return is_stopped(*one.second); });
-    if (!stopped) return add({.node = status.name, .does = "its process does not answer", .end = End::silent});
-    const bool traced = threads->second.begin()->second->state == "t";
-    add({.node = status.name,
-         .does = traced ? "is stopped by a debugger"
-                        : "is stopped by a signal (SIGSTOP or SIGTSTP); `kill -CONT " +
-                              std::to_string(home.process->pid) + "` lets it go on",
-         .end = End::stopped});
-  }
-
   // Finds the wait of the activity.
   void follow(std::size_t i) {
     Activity& self = all_[i];
@@ -192,6 +161,7 @@ class Builder {
                                    [&](const WaitingThread& one) { return one.thread == self.thread; });
     if (wait == node.threads.end()) return follow_thread(i);
     self.in_lp = true;
+    self.waits = wait->seconds;
     self.callee = wait->callee;
     if (self.seconds == 0) self.seconds = wait->seconds;
     const std::string times = ", for " + age_text(wait->seconds) +
@@ -206,6 +176,7 @@ class Builder {
       case For::time:
         self.does = wait->left.has_value() ? "sleeps" + times : "waits to be stopped";
         self.end = End::sleeps;
+        self.until_stop = !wait->left.has_value();
         return;
       case For::save: self.does = "waits for its last checkpoint to be written" + times; return follow_save(i);
     }
@@ -222,10 +193,10 @@ class Builder {
       self.does = "is in " + name_of(inner);
       return link(i, other, Why::runs);
     }
-    const auto threads = threads_.find(homes_.at(self.node).threads_of);
+    const ThreadsById* threads = threads_in(homes_.at(self.node));
     const ThreadState* state = nullptr;
-    if (threads != threads_.end()) {
-      if (const auto at = threads->second.find(self.thread); at != threads->second.end()) state = at->second;
+    if (threads != nullptr) {
+      if (const auto at = threads->find(self.thread); at != threads->end()) state = at->second;
     }
     if (state == nullptr) {
       self.does = "goes on";
@@ -244,8 +215,7 @@ class Builder {
 
   static void block(Activity& self, const ThreadState& state) {
     self.end = End::blocked;
-    self.detail =
-        state.call.empty() ? "the kernel" : state.call + "()" + (state.file.empty() ? "" : " of " + state.file);
+    self.detail = place_of(state);
     self.does = "is blocked outside lp, in " + self.detail;
     if (state.state == "D") self.does += ", for a device";
   }
@@ -283,52 +253,119 @@ class Builder {
       return follow_future(i, self.chain);
     }
     self.does = "is a stream that waits until " + self.caller + " takes its items" + lasts(self.seconds);
-    if (!link_to_main(i, self.caller, Why::reader)) self.end = End::nobody;
+    std::vector<WayOut> readers;
+    for (const std::size_t other : by_node_[self.caller]) {
+      if (other != i) readers.push_back({.next = other, .why = Why::reader});
+    }
+    if (readers.empty()) {
+      self.end = End::nobody;
+    } else {
+      take_first(i, std::move(readers));
+    }
   }
 
   // A Future: of a call that the code has made, else a value that another call of its node brings.
   void follow_future(std::size_t i, std::uint64_t chain) {
-    Activity& self = all_[i];
-    const OpenCall* oldest = nullptr;
-    for (const OpenCall* call : calls_by_[self.node]) {
-      const bool own = chain == 0 || call->chain == chain;
-      if (own && (oldest == nullptr || call->seconds.value_or(0) > oldest->seconds.value_or(0))) oldest = call;
+    const std::string node = all_[i].node, own = all_[i].does;
+    std::vector<const OpenCall*> calls;
+    for (const OpenCall* call : calls_by_[node]) {
+      if (chain == 0 || call->chain == chain) calls.push_back(call);
     }
-    if (oldest == nullptr) return follow_missing(i);
-    self.does += ", of its call of " + oldest->callee + "." + oldest->method + "()";
-    follow_call(i, oldest->callee, oldest->method, oldest->chain);
+    if (calls.empty()) return follow_missing(i);
+    const std::size_t shown = std::min(calls.size(), kMostWays);
+    std::partial_sort(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(shown), calls.end(),
+                      [](const OpenCall* a, const OpenCall* b) { return age_at(*a) > age_at(*b); });
+    calls.resize(shown);
+    std::vector<WayOut> ways;
+    for (const OpenCall* call : calls) {  // nobody knows which of them the Future needs
+      Activity& self = all_[i];
+      self.does = own + ", of its call of " + call->callee + "." + call->method + "()";
+      self.next.reset();
+      self.end = End::unknown;
+      self.detail.clear();
+      follow_call(i, call->callee, call->method, call->chain);
+      ways.push_back({self.next, self.why, self.end, self.does, self.detail});
+    }
+    take_first(i, std::move(ways));
+    if (chain == 0) brought_.emplace_back(i, node);  // or other code of the node may bring it
   }
 
-  // The callers of the node that do not wait in it may bring the value: first of all, replicas of those that wait.
+  static double age_at(const OpenCall& call) { return call.seconds.value_or(0); }
+
+  // The wait may end in each of these ways.
+  void take_first(std::size_t i, std::vector<WayOut> ways) {
+    Activity& self = all_[i];
+    const WayOut& first = ways.front();
+    self.next = first.next;
+    self.why = first.why;
+    self.end = first.end;
+    if (!first.does.empty()) self.does = first.does;
+    self.detail = first.detail;
+    if (ways.size() > 1) ways_.offer(i, ways_.add_list(std::move(ways)));
+  }
+
   const std::vector<std::string>& missing_at(const std::string& node) {
     const auto [at, is_new] = missing_.try_emplace(node);
     if (!is_new) return at->second;
     std::set<std::string> waiting;
     for (const OpenCall* call : calls_to_[node]) waiting.insert(call->caller);
-    std::vector<const PlanNode*> callers;
-    std::set<std::size_t> groups;
-    for (const PlanNode& caller : plan_.nodes) {
-      if (waiting.contains(caller.name)) groups.insert(caller.group);
-      const bool calls = std::any_of(caller.calls.begin(), caller.calls.end(),
-                                     [&](NodeId id) { return plan_.nodes[id].name == node; });
-      if (calls && !waiting.contains(caller.name)) callers.push_back(&caller);
-    }
-    const bool mates =
-        std::any_of(callers.begin(), callers.end(), [&](const PlanNode* one) { return groups.contains(one->group); });
-    for (const PlanNode* caller : callers) {
-      if (!mates || groups.contains(caller->group)) at->second.push_back(caller->name);
-    }
-    return at->second;
+    return at->second = missing_callers(plan_, node, waiting);
   }
 
+  // Which others there are is known later: see link_to_bringers().
   void follow_missing(std::size_t i) {
     Activity& self = all_[i];
     self.missing = missing_at(self.node);
     if (self.missing.empty() && self.work != "run()" && has_run(self.node)) self.missing.push_back(self.node);
-    for (const std::string& one : self.missing) {
-      if (link_to_main(i, one, Why::missing)) return;
+    brought_.emplace_back(i, self.node);
+    lacks_value_.insert(i);
+  }
+
+  void link_to_bringers() {
+    std::map<std::string, std::size_t> lists;
+    std::map<std::string, std::vector<WayOut>> ways;
+    for (const auto& [i, node] : brought_) {
+      const auto [at, is_new] = lists.try_emplace(node);
+      if (is_new) {
+        ways[node] = bringers_of(node);
+        at->second = ways_.add_list(ways[node]);
+      }
+      ways_.offer(i, at->second);
+      if (!lacks_value_.contains(i)) continue;
+      const std::vector<WayOut>& all = ways[node];
+      const auto first = std::find_if(all.begin(), all.end(), [&](const WayOut& way) { return way.next != i; });
+      if (first == all.end()) {
+        all_[i].end = End::nobody;
+      } else {
+        link(i, *first->next, first->why);
+      }
     }
-    self.end = End::nobody;
+  }
+
+  // The activities that may bring a value at the node: those of the callers that have not come, and then its own.
+  std::vector<WayOut> bringers_of(const std::string& node) {
+    std::vector<WayOut> all;
+    std::set<std::string> seen{node};
+    std::vector<std::string> callers = missing_at(node);
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      if (!seen.insert(callers[i]).second) continue;
+      for (const bool lacks : {false, true}) {
+        for (const std::size_t other : by_node_[callers[i]]) {
+          if (lacks_value_.contains(other) == lacks) all.push_back({.next = other, .why = Why::missing});
+        }
+      }
+      if (by_node_[callers[i]].empty()) {  // it comes when somebody calls it
+        const std::vector<std::string> further = callers_of(plan_, callers[i]);
+        callers.insert(callers.end(), further.begin(), further.end());
+      }
+    }
+    for (const std::size_t other : by_node_[node]) {
+      // Another call that lacks the value does not bring it.
+      if (all_[other].work == "run()" || !lacks_value_.contains(other)) {
+        all.push_back({.next = other, .why = Why::own});
+      }
+    }
+    return all;
   }
 
   bool has_run(const std::string& node) const {
@@ -360,9 +397,13 @@ class Builder {
     const bool asks = has_call(CallState::asks);
     if (has_call(CallState::limited)) {
       self.does += "; as many calls of it run as may";
+      std::vector<WayOut> running;
       for (const std::size_t other : there) {
-        if (!all_[other].open && all_[other].work == method + "()") return link(i, other, Why::queued);
+        if (!all_[other].open && all_[other].work == method + "()") {
+          running.push_back({.next = other, .why = Why::queued});
+        }
       }
+      if (!running.empty()) return take_first(i, std::move(running));
     }
     if (asks) self.does += "; there is no room for it";
     link_to_turn(i, callee, asks ? Why::room : Why::queued);
@@ -397,28 +438,17 @@ class Builder {
     return sizes;
   }
 
-  // Links to what a node mainly does: its run(), or whatever it does.
-  bool link_to_main(std::size_t i, const std::string& node, Why why) {
-    for (const std::size_t other : by_node_[node]) {
-      if (other == i) continue;
-      link(i, other, why);
-      return true;
-    }
-    return false;
-  }
-
   void follow_save(std::size_t i) {
     Activity& self = all_[i];
-    const auto threads = threads_.find(homes_.at(self.node).threads_of);
-    if (threads == threads_.end()) return;
-    for (const auto& [id, thread] : threads->second) {
-      const bool writes = !thread->file.empty() && thread->file.find("/checkpoints/") != std::string::npos;
-      if (!writes && thread->call != "openat" && thread->call != "fsync") continue;
-      const std::string own = self.does;
-      block(self, *thread);
-      self.does = own + "; the thread that writes it " + self.does;
-      return;
-    }
+    const ThreadsById* threads = threads_in(homes_.at(self.node));
+    if (threads == nullptr) return;
+    std::set<int> known;
+    for (const std::size_t other : by_node_[self.node]) known.insert(all_[other].thread);
+    const ThreadState* writer = checkpoint_writer(*threads, known);
+    if (writer == nullptr) return;
+    const std::string own = self.does;
+    block(self, *writer);
+    self.does = own + "; the thread that writes it " + self.does;
   }
 
   void link(std::size_t i, std::size_t other, Why why) {
@@ -429,10 +459,13 @@ class Builder {
   const Plan& plan_;
   const WaitsRecord& record_;
   std::map<std::string, Home> homes_;
-  std::map<std::string, std::map<int, const ThreadState*>> threads_;  // by process
+  std::map<std::string, ThreadsById> threads_;  // by process
   std::map<std::string, std::vector<const OpenCall*>> calls_to_;
   std::map<std::string, std::vector<const OpenCall*>> calls_by_;
-  std::map<std::string, std::vector<std::string>> missing_;  // by node: see missing_at
+  std::map<std::string, std::vector<std::string>> missing_;   // by node: see missing_at
+  std::vector<std::pair<std::size_t, std::string>> brought_;  // activities that others may end, at this node
+  std::set<std::size_t> lacks_value_;                         // those for whose value there is no call
+  WaysOut ways_;
   std::vector<Activity> all_;
   std::map<std::string, std::vector<std::size_t>> by_node_;
 };

@@ -4,7 +4,7 @@
 //
 // An activity is one thing that goes on at a node: its run(), the handler that has its turn, another of its threads
 // that waits, or a call whose handler has returned a Future that is not ready. It waits for one other activity, or its
-// wait ends with it.
+// wait ends with it. Where several others could end its wait, it waits for the first that does not wait for it in turn.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +25,7 @@ struct Activity {
     queued,   // its call waits until that has given the turn back
     room,     // its call cannot leave before that has taken others
     missing,  // that is expected to bring the value
+    own,      // that is of the same node, and may bring the value
     reader,   // that does not take the items of its stream
     lock,     // that has the lock
   };
@@ -50,12 +51,14 @@ struct Activity {
   bool in_lp = false;    // it waits in lp
   std::string callee{};  // in lp: the node whose reply, items or room it waits for; empty: it waits for something else
   double seconds = 0;    // as far as that is known
+  double waits = 0;      // in lp: since its present wait began
   std::string does{};    // "waits for server.pull(), for 3 s, with 27 s left", "works", "blocked in read() of /a"
   std::optional<std::size_t> next{};  // the activity for which it waits
   Why why = Why::runs;
   End end = End::unknown;              // without a next one
+  bool until_stop = false;             // End::sleeps: until the run stops
   bool restarts = false;               // End::down: it has failed, and is expected to come back
-  std::string detail{};                // about the end: the system call, the last failure, ...
+  std::string detail{};                // about the end: the system call, the last failure, the host, the process
   std::vector<std::string> missing{};  // Why::missing: the nodes that may bring the value
 };
 

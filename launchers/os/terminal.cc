@@ -19,6 +19,8 @@ constexpr std::size_t kFull = std::size_t{1} << 20;
 constexpr auto kProgressPeriod = std::chrono::milliseconds(100);
 constexpr auto kProgressLinePeriod = std::chrono::seconds(5);  // the period where the line cannot be overwritten
 constexpr std::string_view kClearLine = "\r\033[K";
+// A line that is longer than the terminal is wide must not go on in the next row: kClearLine clears only one row.
+constexpr std::string_view kNoWrap = "\033[?7l", kWrap = "\033[?7h";
 }  // namespace
 
 struct Terminal::State {
@@ -94,7 +96,7 @@ struct Terminal::State {
       }
       for (const Piece& piece : batch) put(piece.error, piece.text);
       if (redraw && tty[1] && !line.empty()) {
-        put(true, line);
+        put(true, std::string(kNoWrap).append(line).append(kWrap));
         shown = true;
       } else if (line_changed && !tty[1] && !line.empty()) {
         put(true, line + "\n");

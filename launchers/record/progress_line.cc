@@ -8,6 +8,9 @@
 #include "lp/program/progress.h"
 
 namespace lp::launch {
+namespace {
+constexpr std::size_t kLongestProgress = 400;  // bytes; of more values, the number is shown
+}  // namespace
 
 std::string progress_line(const std::string& node, const Progress& progress) {
   constexpr std::size_t kWidth = 24;
@@ -22,10 +25,15 @@ std::string progress_line(const std::string& node, const Progress& progress) {
   }
   line += printable_word(node) + ": step " + std::to_string(progress.step);
   if (progress.total > 0) line += "/" + std::to_string(progress.total);
+  std::size_t left = progress.values.size();
   for (const auto& [name, value] : progress.values) {
     std::snprintf(text.data(), text.size(), "%.4g", value);
-    line += "  " + printable_word(name) + " " + text.data();
+    const std::string one = "  " + printable_word(name) + " " + text.data();
+    if (line.size() + one.size() > kLongestProgress) break;
+    line += one;
+    --left;
   }
+  if (left > 0) line += "  and " + std::to_string(left) + (left == 1 ? " more value" : " more values");
   return line;
 }
 

@@ -8,7 +8,7 @@ struct Progress;
 namespace launch {
 
 // Returns "[########            ]  40 %  worker/0: step 200/500  loss 0.31  images/s 1.2e+04" for the progress of that
-// node; empty when there is none yet.
+// node; empty when there is none yet. Values for which there is no room are counted.
 std::string progress_line(const std::string& node, const Progress& progress);
 
 }  // namespace launch

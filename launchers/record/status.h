@@ -48,7 +48,8 @@ struct NodeStatus {
   std::uint64_t step = 0;   // the step of its progress
   std::uint64_t total = 0;  // 0: unknown
   std::map<std::string, double> values{};
-  std::string text{};  // the text of its last failure
+  std::string text{};     // the text of its last failure
+  bool given_up = false;  // failed or absent: the program goes on without it
   // The work that has the turn of its service: "pull(), called by worker/1"; empty: no work lasts. work_seconds is how
   // long it has lasted at the time of the status.
   std::string work{};

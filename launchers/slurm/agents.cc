@@ -30,7 +30,7 @@ namespace {
 
 constexpr auto kSrunEndTimeout = std::chrono::seconds(2);   // for srun, when all reachable agents have ended
 constexpr std::string_view kEnded = "lp-agent: ended on ";  // the node's name follows on the same line
-constexpr std::string_view kReady = "lp-agent: ready";
+constexpr std::string_view kTaskReady = "lp-agent: ready";
 constexpr std::string_view kNoProgram = "lp-agent: there is no program on ";  // the node's name follows here, too
 constexpr std::size_t kLongestLine = std::size_t{1} << 16;                    // the limit for the tasks' output
 constexpr const char* kNodeVariable = "SLURMD_NODENAME";                      // not set outside of an allocation
@@ -92,7 +92,7 @@ std::string task_script(const Executable& binary, bool may_take, std::size_t key
   std::ostringstream script;
   script << "trap 'test $? = 0 || echo \"" << kEnded << "$" << kNodeVariable << "\"; exit 0' EXIT\n"
          << binary.find(may_take ? binary.take() : say_so) << "\n"
-         << (may_take ? "echo '" + std::string(kReady) + "'\n" : "")  // asks for the keys
+         << (may_take ? "echo '" + std::string(kTaskReady) + "'\n" : "")  // asks for the keys
          << kCoordinatorVariable << "=" << shell_quote(endpoint) << " " << kKeysVariable << "=" << kKeysFromInput
          << " \"$p\" " << kDialFlag << shell_quote(run) << "@$" << kNodeVariable << "\n";
   if (const std::string first = slurm_variable(kNodeVariable); !first.empty()) {
@@ -157,7 +157,7 @@ class Srun {
       return;
     }
     if (line_ == Executable::kWanted) sends_binary_ = true;
-    if (line_ == kReady) sends_keys_ = true;
+    if (line_ == kTaskReady) sends_keys_ = true;
     if (line_.starts_with(kNoProgram)) without_program_.push_back(line_.substr(kNoProgram.size()));
     if (line_.starts_with(kEnded)) lost_ = line_.substr(kEnded.size());
     line_.clear();

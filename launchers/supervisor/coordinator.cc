@@ -478,15 +478,17 @@ RunStatus Coordinator::status() const {
                         : !node.ready                                        ? State::waiting
                         : node.running                                       ? State::running
                                                                              : State::ready;
-    status.nodes.push_back({.name = graph_.nodes[id].name,
-                            .state = state,
-                            .incarnation = process.incarnation,
-                            .restarts = process.restarts,
-                            .pid = is_up(process) ? process.pid : 0,
-                            .step = node.progress.step,
-                            .total = node.progress.total,
-                            .values = {node.progress.values.begin(), node.progress.values.end()},
-                            .text = node.text});
+    status.nodes.push_back(
+        {.name = graph_.nodes[id].name,
+         .state = state,
+         .incarnation = process.incarnation,
+         .restarts = process.restarts,
+         .pid = is_up(process) ? process.pid : 0,
+         .step = node.progress.step,
+         .total = node.progress.total,
+         .values = {node.progress.values.begin(), node.progress.values.end()},
+         .text = node.text,
+         .given_up = state == State::absent || (state == State::failed && process.state == Process::State::ended)});
     if (const Duration age = now_ - node.work_begin; !node.work.empty() && age >= kLeastShownWork) {
       status.nodes.back().work = node.work;
       status.nodes.back().work_seconds = to_seconds(age);

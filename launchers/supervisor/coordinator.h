@@ -72,9 +72,10 @@ class Coordinator final : public ExecutorEvents {
   void stop_after_cut(const std::string& reason, const std::string& by, int signal, Time until);
   // Ends it at once.
   void kill(const std::string& by = {});
-  // Restarts the node, and the other nodes of its process, at the request of somebody outside. Its budget stays as it
-  // is. An elastic group's member that was given up comes back. Returns a description of what happens. Throws Error
-  // when there is no such node, or none to restart.
+  // Restarts the node, or the nodes of the group, and the other nodes of their processes, at the request of somebody
+  // outside. Their budget stays as it is. An elastic group's member that was given up comes back. Returns a description
+  // of what happens, which names the members that cannot be restarted. Throws Error when there is no such node or
+  // group, or nothing to restart.
   std::string restart_node(const std::string& name);
   // Asks the processes that are up, or that of one node, and returns those processes. Listener::on_measured follows,
   // unless a process is busy ending. Throws Error when there is no such node, or its process is not up.
@@ -166,6 +167,7 @@ class Coordinator final : public ExecutorEvents {
   void fire(const Key& key, bool late);
   std::string why_late(std::size_t index) const;
   NodeId find(const std::string& node) const;
+  std::vector<std::size_t> find_processes(const std::string& node_or_group) const;
   void set_phase(Phase phase);
   void note(RunEvent::Kind kind, const std::string& node, std::uint32_t incarnation, std::string text = {});
 
@@ -204,6 +206,8 @@ class Coordinator final : public ExecutorEvents {
   void kill_process(std::size_t process);
   void decide(std::size_t process, const Cause& cause);
   void restart(std::size_t process, const FailurePolicy& policy, Cause cause);
+  std::string why_no_restart(std::size_t process) const;
+  std::string restart_process(std::size_t process, const std::string& origin);
   std::string origin_of(std::size_t process) const;
   void note_together(std::size_t process, std::size_t with);
   void discard(std::size_t process, std::size_t with);

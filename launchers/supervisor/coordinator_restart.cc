@@ -2,6 +2,7 @@
 // together.
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,14 @@ constexpr Duration kLongestBackoff = std::chrono::seconds(10);
 bool is_of_a_stop(const Error& error) {
   return error.kind() == ErrorKind::stopped || error.kind() == ErrorKind::disconnected ||
          error.kind() == ErrorKind::deadline;
+}
+
+// "a, b, c and 7 more"
+std::string list_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 10;
+  if (names.size() <= kShown + 1) return join(names, ", ");
+  return join(std::vector(names.begin(), names.begin() + kShown), ", ") + " and " +
+         std::to_string(names.size() - kShown) + " more";
 }
 
 }  // namespace
@@ -197,21 +206,63 @@ NodeId Coordinator::find(const std::string& name) const {
   return static_cast<NodeId>(at - names.begin());
 }
 
-std::string Coordinator::restart_node(const std::string& name) {
-  const NodeId node = find(name);
-  const std::size_t index = graph_.nodes[node].process;
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::failed, name + " cannot be restarted: " + why);
-  };
-  Process& process = processes_[index];
-  if (phase_ >= Phase::stopping) refuse("the program is stopping");
-  if (process.state == Process::State::ended) refuse("it has ended, and the program continues without it");
-  if (process.state == Process::State::absent) {
-    if (const std::string shortage = place(index); !shortage.empty()) refuse(shortage);
+// Returns the processes of the node or the group of this name. Throws Error when there is none.
+std::vector<std::size_t> Coordinator::find_processes(const std::string& name) const {
+  std::vector<std::size_t> found;
+  for (const SupervisionGraph::Node& node : graph_.nodes) {
+    if (node.name != name && graph_.groups[node.group].name != name) continue;
+    if (std::find(found.begin(), found.end(), node.process) == found.end()) found.push_back(node.process);
   }
-  if (process.state == Process::State::failing || process.state == Process::State::discarded)
-    refuse("it is already ending");
-  const std::string origin = process.state == Process::State::absent ? std::string() : origin_of(index);
+  if (found.empty()) found.push_back(graph_.nodes[find(name)].process);
+  return found;
+}
+
+std::string Coordinator::restart_node(const std::string& name) {
+  const std::vector<std::size_t> named = find_processes(name);
+  std::vector<std::string> problems;
+  for (const std::size_t index : named) problems.push_back(why_no_restart(index));
+  std::map<std::string, std::vector<std::string>> restarted;  // by the point from which they start
+  std::map<std::string, std::vector<std::string>> refused;    // by the reason
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const std::string& process = graph_.processes[named[i]].name;
+    std::string origin = processes_[named[i]].state == Process::State::absent ? std::string() : origin_of(named[i]);
+    if (problems[i].empty()) problems[i] = restart_process(named[i], origin);
+    if (problems[i].empty()) {
+      restarted[origin].push_back(process);
+    } else {
+      refused[problems[i]].push_back(named.size() == 1 ? name : process);
+    }
+  }
+  std::string text;
+  for (const auto& [origin, names] : restarted) {
+    text += (text.empty() ? "" : "; ") + list_text(names) + (names.size() == 1 ? " is restarted" : " are restarted") +
+            origin;
+  }
+  for (const auto& [why, names] : refused) {
+    text += (text.empty() ? "" : "; ") + list_text(names) + " cannot be restarted: " + why;
+  }
+  if (restarted.empty()) throw Error(ErrorKind::failed, text);
+  return text;
+}
+
+// Returns why a request cannot restart the process now; empty: it may.
+std::string Coordinator::why_no_restart(std::size_t index) const {
+  if (phase_ >= Phase::stopping) return "the program is stopping";
+  switch (processes_[index].state) {
+    case Process::State::ended: return "it has ended, and the program continues without it";
+    case Process::State::failing:
+    case Process::State::discarded: return "it is already ending";
+    default: return {};
+  }
+}
+
+// Returns why that is impossible; empty: it is done.
+std::string Coordinator::restart_process(std::size_t index, const std::string& origin) {
+  Process& process = processes_[index];
+  if (process.state == Process::State::discarded) return {};  // together with another of its group
+  if (process.state == Process::State::absent) {
+    if (const std::string shortage = place(index); !shortage.empty()) return shortage;
+  }
   const std::string how = "it is restarted on request" + origin;
   note(RunEvent::Kind::restarting, graph_.processes[index].name, process.incarnation, how);
   listener_.log(graph_.processes[index].name + ": " + how);
@@ -221,7 +272,7 @@ std::string Coordinator::restart_node(const std::string& name) {
     alarms_.cancel({Due::restart, index});
     process.backoff = false;
     restart_if_possible(index);
-    if (process.state == Process::State::absent) refuse(nodes_[node].text);
+    if (process.state == Process::State::absent) return nodes_[graph_.processes[index].nodes.front()].text;
   } else if (graph_.processes[index].member) {
     discard_members(index);
   } else {  // it may end in order
@@ -231,7 +282,7 @@ std::string Coordinator::restart_node(const std::string& name) {
     executor_.stop(index, "it is restarted", false);
     alarms_.set({Due::kill, index}, later(now_, options_.grace));
   }
-  return graph_.processes[index].name + " is restarted" + origin;
+  return {};
 }
 
 // All members belong to one cut, so they go back to it together. The report's findings no longer count: it runs again

@@ -318,6 +318,20 @@ TEST_F(ElasticCutTest, WhoIsNotInTheCutStartsFromNothingWhenAllGoBackToIt) {
   EXPECT_EQ(commands(), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\nstart server/2 3\n");
 }
 
+TEST_F(ElasticCutTest, AGroupGoesBackTogetherAndWithItWhoWasGivenUp) {
+  begin();
+  save(10, {0, 1, 2});
+  exit(2, {.signal = 9});
+  EXPECT_TRUE(coordinator_->status().nodes[2].given_up);
+  commands();
+  EXPECT_EQ(coordinator_->restart_node("server"),
+            "server/2 is restarted; server/0, server/1 are restarted from the checkpoint of step 10");
+  EXPECT_EQ(commands(), "kill server/0\nkill server/1\n");
+  exit(0, {.signal = 9});
+  exit(1, {.signal = 9});
+  EXPECT_EQ(commands(), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\nstart server/2 2 from cut-10\n");
+}
+
 TEST_F(ElasticCutTest, WhoHasNoPlaceIsLeftOutWhenAllGoBack) {
   begin(restart(1));
   save(10, {0, 1, 2});

@@ -64,6 +64,32 @@ TEST_F(CoordinatorTest, ARestartThatSomebodyWantsCostsNoBudget) {
   EXPECT_TRUE(commands().find("run worker/1\n") != std::string::npos);
 }
 
+TEST_F(CoordinatorTest, AllNodesOfAGroupAreRestartedWhenSomebodyWantsThat) {
+  make(server_and_workers());
+  all_ready();
+  EXPECT_EQ(coordinator_->restart_node("worker"), "worker/0, worker/1 are restarted");
+  EXPECT_EQ(commands(), "stop worker/0\nstop worker/1\n");
+  EXPECT_THROW(coordinator_->restart_node("worker"), Error);
+  exit(1);
+  exit(2);
+  EXPECT_EQ(coordinator_->status().nodes[1].incarnation, 2U);
+  EXPECT_EQ(coordinator_->status().nodes[2].incarnation, 2U);
+}
+
+TEST_F(CoordinatorTest, TheRestOfAGroupIsRestartedWithoutThoseThatHaveEnded) {
+  make(server_and_workers(ignore()));
+  all_ready();
+  exit(2, {.code = 1});
+  EXPECT_TRUE(coordinator_->status().nodes[2].given_up);
+  EXPECT_EQ(coordinator_->status().nodes[2].state, NodeStatus::State::failed);
+  commands();
+  EXPECT_EQ(coordinator_->restart_node("worker"),
+            "worker/0 is restarted; worker/1 cannot be restarted: it has ended, and the program continues without it");
+  EXPECT_EQ(commands(), "stop worker/0\n");
+  EXPECT_FALSE(coordinator_->status().nodes[1].given_up);
+  EXPECT_THROW(coordinator_->restart_node("wroker"), Error);
+}
+
 TEST_F(CoordinatorTest, ANodeThatDoesNotEndForItsRestartIsKilled) {
   make(server_and_workers(), {.grace = seconds(10)});
   all_ready();

@@ -157,7 +157,9 @@ TEST_F(LpTest, ARunWhoseLauncherIsSuspendedIsSaidNotToAnswer) {
   kill(program.pid(), SIGSTOP);
   EXPECT_TRUE(has(lp("list").output, "no answer")) << lp("list").output;
   const std::string remedy = "its launcher is suspended: `kill -CONT " + std::to_string(program.pid()) + "` lets it go";
-  EXPECT_TRUE(has(lp("status last").output, remedy)) << lp("status last").output;
+  const std::string status = lp("status last").output;
+  EXPECT_TRUE(has(status, remedy)) << status;
+  EXPECT_TRUE(has(status, "its files show its state of ")) << status;
   kill(program.pid(), SIGCONT);
   EXPECT_FALSE(has(lp("list").output, "no answer"));
   EXPECT_EQ(lp("stop last").code, 0);
@@ -188,6 +190,11 @@ TEST_F(LpTest, ANodeIsRestartedAtNoCostOfItsBudget) {
   EXPECT_TRUE(has(restart.output, "worker/0 is restarted")) << restart.output;
   OnTerminal watch = on_terminal({"status", "last", "--watch"});
   EXPECT_TRUE(watch.read_until("worker/0  running      2")) << watch.shown();
+  const Ended group = lp("restart last worker");
+  EXPECT_EQ(group.code, 0) << group.output;
+  EXPECT_TRUE(has(group.output, "worker/0, worker/1")) << group.output;
+  EXPECT_TRUE(watch.read_until("worker/0  running      3")) << watch.shown();
+  EXPECT_TRUE(has(lp("complete restart last w").output, "worker\n"));
   const Ended unknown = lp("restart last wroker/0");
   EXPECT_EQ(unknown.code, 3);
   EXPECT_TRUE(has(unknown.output, "did you mean worker/0?")) << unknown.output;

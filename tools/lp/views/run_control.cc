@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "lp/base/error.h"
 #include "lp/base/json.h"
@@ -124,8 +125,10 @@ std::string stop_run(RunView& run, const Stop& stop) {
 }
 
 std::string restart_node(const RunView& run, const std::string& node) {
+  const Plan plan = plan_of(run.place);
+  const std::vector<NodeId> found = find_nodes(plan, node);
   RestartRequest request;
-  request.node = find_node(plan_of(run.place), node);
+  request.node = found.size() == 1 ? plan.nodes[found.front()].name : node;
   launch::AdminClient client = connect_to(run);
   return done_of(ask(client, to_json(request)));
 }

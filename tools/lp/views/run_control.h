@@ -22,7 +22,7 @@ struct Stop {
 // error.
 std::string stop_run(RunView& run, const Stop& stop);
 
-// Restarts a node. Returns what happened. Throws Refusal as find_node() and ask() do.
+// Restarts a node, or all nodes of a group. Returns what happened. Throws Refusal as find_nodes() and ask() do.
 std::string restart_node(const RunView& run, const std::string& node);
 
 }  // namespace lp::tool

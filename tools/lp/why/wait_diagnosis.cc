@@ -18,6 +18,8 @@ using Kind = Diagnosis::Kind;
 using Why = Activity::Why;
 using End = Activity::End;
 
+constexpr std::size_t kMostNames = 10;
+constexpr double kLasting = 0.5;        // a wait that lasts is at least so old, as a share of the time of the looks
 constexpr std::size_t kMostSteps = 32;  // the most that are shown of a chain
 
 // The same activity in another sample.
@@ -27,7 +29,10 @@ Identity identity_of(const Activity& one) { return {one.node, one.work, one.chai
 class Search {
  public:
   Search(const Evidence& evidence, const WaitGraph& graph)
-      : graph_(graph), first_(wait_graph(evidence.plan, evidence.samples.front())), evidence_(evidence) {
+      : graph_(graph),
+        first_(wait_graph(evidence.plan, evidence.samples.front())),
+        evidence_(evidence),
+        looked_(evidence.samples.back().time - evidence.samples.front().time) {
     for (std::size_t i = 0; i < first_.activities.size(); ++i) before_.emplace(identity_of(first_.activities[i]), i);
   }
 
@@ -50,6 +55,7 @@ class Search {
       const auto at = before_.find(identity_of(now));
       if (at == before_.end()) return false;
       const Activity& then = first_.activities[at->second];
+      if (now.in_lp && now.waits < kLasting * looked_) return false;  // a new wait of the same code
       if (then.next.has_value() != now.next.has_value() || then.end != now.end) return false;
       return !now.next.has_value() ||
              identity_of(first_.activities[*then.next]) == identity_of(graph_.activities[*now.next]);
@@ -66,6 +72,9 @@ class Search {
     const Activity& end = graph_.activities[last];
     const std::optional<Kind> kind = kind_of(chain);
     if (!kind.has_value()) return;
+    if (*kind == Kind::cut_off || *kind == Kind::silent || *kind == Kind::stopped) {
+      return add({std::string(enum_name(*kind)) + end.detail, 0}, chain, [&] { return unreachable(*kind, last); });
+    }
     // Whoever misses the same value, or waits for the same end, has one cause.
     std::size_t cause = last;
     if (*kind == Kind::missing || *kind == Kind::reader) cause = place_of(chain, *kind);
@@ -77,12 +86,43 @@ class Search {
     });
   }
 
+  // A host that is cut off, or a process that does not answer, with all nodes in it.
+  Diagnosis unreachable(Kind kind, std::size_t first) const {
+    const Activity& end = graph_.activities[first];
+    std::vector<std::string> others;
+    std::size_t more = 0;
+    for (std::size_t i = 0; i < graph_.activities.size(); ++i) {
+      const Activity& one = graph_.activities[i];
+      if (i == first || one.end != end.end || one.detail != end.detail || !one.work.empty()) continue;
+      others.size() < kMostNames ? others.push_back(one.node) : static_cast<void>(++more);
+    }
+    if (more > 0) others.push_back(std::to_string(more) + " more");
+    std::string text = sentence(kind, end, end);
+    if (!others.empty()) text += "; the same is true of " + join(others, ", ");
+    return {.kind = kind, .node = end.node, .text = std::move(text)};
+  }
+
+  // The activity of the chain whose missing value is the cause; nothing: that is whatever the chain ends at. A node
+  // that brings its own value late does so in a handler, which is the cause itself, or in its run(), where the chain
+  // ends.
+  std::optional<std::size_t> lacking(const std::vector<std::size_t>& chain) const {
+    for (std::size_t at = chain.size() - 1; at > 0; --at) {
+      const Activity& one = graph_.activities[chain[at - 1]];
+      if (one.why == Why::missing) return chain[at - 1];
+      if (one.why != Why::own) continue;
+      const bool runs = graph_.activities[chain[at]].work == "run()";
+      if (!runs) return std::nullopt;
+      if (at + 1 == chain.size()) return chain[at - 1];
+    }
+    return std::nullopt;
+  }
+
   // The last activity of the chain that waits for a value or a reader.
   std::size_t place_of(const std::vector<std::size_t>& chain, Kind kind) const {
-    const Why why = kind == Kind::missing ? Why::missing : Why::reader;
-    for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
-      const Activity& one = graph_.activities[*at];
-      if ((one.next.has_value() && one.why == why) || one.end == End::nobody) return *at;
+    if (graph_.activities[chain.back()].end == End::nobody) return chain.back();
+    if (kind == Kind::missing) return lacking(chain).value_or(chain.back());
+    for (std::size_t at = chain.size() - 1; at > 0; --at) {
+      if (graph_.activities[chain[at - 1]].why == Why::reader) return chain[at - 1];
     }
     return chain.back();
   }
@@ -105,8 +145,7 @@ class Search {
                          [&](std::size_t i) { return graph_.activities[i].why == why; });
     };
     if (has(Why::reader)) return Kind::reader;
-    if (has(Why::missing)) return Kind::missing;
-    return Kind::handler;
+    return lacking(chain).has_value() ? Kind::missing : Kind::handler;
   }
 
   std::string sentence(Kind kind, const Activity& cause, const Activity& end) const {
@@ -128,6 +167,10 @@ class Search {
   }
 
   std::string missing(const Activity& cause, const Activity& end) const {
+    if (cause.why == Why::own && cause.next.has_value()) {
+      return name_of(cause) + " waits for a value that " + cause.node + " itself must bring: " + name_of(end) + " " +
+             end.does;
+    }
     std::string text = name_of(cause) + " waits for a value that another call must bring";
     if (cause.missing.empty()) return text + ", and no node is left that could call it";
     text += ", and " + join(cause.missing, ", ") + (cause.missing.size() == 1 ? " has" : " have") + " not called";
@@ -177,7 +220,9 @@ class Search {
     if (at == found_.end()) at = found_.emplace(key, make()).first;
     Diagnosis& diagnosis = at->second;
     std::set<std::string>& nodes = waiting_[key];
-    if (const std::string& node = graph_.activities[chain.front()].node; node != diagnosis.node) nodes.insert(node);
+    const Activity& waiter = graph_.activities[chain.front()];
+    const bool is_part = chain.size() == 1;  // itself in the host or the process that does not answer
+    if (waiter.node != diagnosis.node && !is_part) nodes.insert(waiter.node);
     diagnosis.waiting = nodes.size();
     if (diagnosis.chain.empty() || chain.size() > diagnosis.chain.size()) diagnosis.chain = steps(chain);
   }
@@ -216,6 +261,7 @@ class Search {
   const WaitGraph& graph_;
   const WaitGraph first_;
   const Evidence& evidence_;
+  const double looked_;  // seconds
   std::map<Identity, std::size_t> before_;
   std::map<Key, Diagnosis> found_;
   std::map<Key, std::set<std::string>> waiting_;

@@ -113,6 +113,129 @@ TEST(Diagnosis, ACircleOfCallsIsADeadlock) {
   EXPECT_EQ(all[0].kind, Kind::deadlock);
 }
 
+// a, b and c each wait in run() for a value of the next one, which has returned a Future of it.
+struct Knot : Answers {
+  Knot() {
+    evidence = {};
+    evidence.plan.groups = {{.first = 0, .size = 1}, {.first = 1, .size = 1}, {.first = 2, .size = 1}};
+    evidence.plan.nodes = {{.name = "a", .group = 0, .calls = {1}},
+                           {.name = "b", .group = 1, .calls = {2}},
+                           {.name = "c", .group = 2, .calls = {0}}};
+    WaitsRecord& sample = evidence.samples.emplace_back();
+    for (const PlanNode& node : evidence.plan.nodes) {
+      sample.status.nodes.push_back({.name = node.name, .state = State::running, .incarnation = 1});
+      sample.processes.push_back({.nodes = {node.name},
+                                  .host = "h",
+                                  .pid = 100 + static_cast<int>(sample.processes.size()),
+                                  .waits = ProcessWaits{.nodes = {{.node = node.name}}},
+                                  .threads = std::vector<launch::ThreadState>()});
+    }
+    for (const std::size_t id : {0U, 1U, 2U}) {
+      const std::string callee = evidence.plan.nodes[evidence.plan.nodes[id].calls[0]].name;
+      run_waits(id, callee, "value", 11 + id);
+      process((id + 1) % 3)
+          .waits->calls.push_back({.caller = node(id).node,
+                                   .callee = callee,
+                                   .method = "value",
+                                   .chain = 11 + id,
+                                   .state = CallState::open});
+    }
+  }
+};
+
+TEST(Diagnosis, FuturesInACircleAreADeadlock) {
+  const std::vector<Diagnosis> all = Knot().diagnose();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::deadlock);
+  EXPECT_EQ(all[0].waiting, 2U);
+}
+
+TEST(Diagnosis, AHandlerThatMayBringTheValueLeavesNoDeadlock) {
+  Knot run;
+  run.handler(1, "compute", "", 20, {.state = "R"});
+  const std::vector<Diagnosis> all = run.diagnose();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::handler);
+  EXPECT_EQ(all[0].node, "b");
+  EXPECT_EQ(all[0].waiting, 2U);
+  EXPECT_EQ(all[0].text, "b.compute(), has not returned, for 5 s: it works");
+}
+
+TEST(Diagnosis, ACallerThatWorksMayBringTheValueToo) {
+  Knot run;
+  for (const char* name : {"d", "e"}) {  // d is in the circle, e works
+    const auto id = static_cast<NodeId>(run.evidence.plan.nodes.size());
+    run.evidence.plan.groups.push_back({.first = id, .size = 1});
+    run.evidence.plan.nodes.push_back({.name = name, .group = id, .calls = {0}});
+    run.sample().status.nodes.push_back({.name = name, .state = State::running, .incarnation = 1});
+    run.sample().processes.push_back({.nodes = {name},
+                                      .host = "h",
+                                      .pid = 200 + static_cast<int>(run.sample().processes.size()),
+                                      .waits = ProcessWaits{.nodes = {{.node = name}}},
+                                      .threads = std::vector<launch::ThreadState>()});
+  }
+  run.run_waits(3, "b", "value", 14);
+  run.process(1).waits->calls.push_back(
+      {.caller = "d", .callee = "b", .method = "value", .chain = 14, .state = CallState::open});
+  Knot stuck = run;
+  run.node(4).run_thread = 1;
+  run.process(4).threads->push_back({.id = 1, .state = "R"});
+  const std::vector<Diagnosis> all = run.diagnose();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::missing);
+  EXPECT_EQ(all[0].text,
+            "a.value() waits for a value that another call must bring, and d, e have not called: e.run() works");
+  // A node that waits to be stopped brings nothing.
+  stuck.node(4).run_thread = 1;
+  stuck.node(4).threads.push_back({.thread = 1, .what = For::time});
+  EXPECT_EQ(stuck.diagnose().at(0).kind, Kind::deadlock);
+}
+
+TEST(Diagnosis, OneOfSeveralCallsMayEndTheWaitForAFuture) {
+  Knot run;
+  run.node(0).threads = {{.thread = 1, .what = For::future, .seconds = 5}};
+  run.process(0).waits->calls.push_back({.caller = "a", .callee = "c", .method = "sum", .chain = 30, .seconds = 1});
+  run.handler(2, "sum", "a", 30, {.state = "R"});
+  const std::vector<Diagnosis> all = run.diagnose();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::handler);
+  EXPECT_EQ(all[0].node, "c");
+}
+
+TEST(Diagnosis, ARunThatKeepsAValueBackIsNamed) {
+  Answers run;
+  run.run_waits(2, "server", "value", 11);
+  run.process(1).waits->calls.push_back(
+      {.caller = "worker/0", .callee = "server", .method = "value", .chain = 11, .state = CallState::open});
+  run.evidence.plan.nodes.resize(3);  // no other caller
+  run.sample().status.nodes.resize(3);
+  run.sample().processes.resize(3);
+  run.node(1).run_thread = 1;
+  run.process(1).threads->push_back({.id = 1, .state = "R"});
+  const std::vector<Diagnosis> all = run.diagnose();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::missing);
+  EXPECT_EQ(all[0].text, "server.value() waits for a value that server itself must bring: server.run() works");
+}
+
+TEST(Diagnosis, WaitsThatBeginAnewAreNoDeadlock) {
+  Answers run;
+  run.evidence.plan.nodes[0].calls = {1};  // log and server send each other one-way calls, and wait for them
+  for (const std::size_t id : {0U, 1U}) {
+    run.node(id).run_thread = 1;
+    run.node(id).threads = {{.thread = 1, .what = For::future, .seconds = 5}};
+  }
+  run.evidence.plan.nodes.resize(2);
+  run.sample().status.nodes.resize(2);
+  run.sample().processes.resize(2);
+  WaitsRecord later = run.sample();
+  later.time += 1;
+  EXPECT_EQ(run.diagnose().at(0).kind, Kind::deadlock);
+  later.processes[0].waits->nodes[0].threads[0].seconds = 0.001;
+  run.evidence.samples = {run.evidence.samples.front(), later};
+  EXPECT_TRUE(tool::diagnose(run.evidence).empty());
+}
+
 TEST(Diagnosis, ABarrierNamesTheMemberThatHasNotCome) {
   Answers run;
   run.run_waits(2, "server", "meet", 11);
@@ -156,6 +279,51 @@ TEST(Diagnosis, AProcessThatDoesNotAnswerIsStoppedOrCutOff) {
   run.evidence.samples = {run.sample()};
   EXPECT_EQ(run.diagnose().at(0).kind, Kind::cut_off);
   EXPECT_NE(run.diagnose().at(0).text.find("its host h2"), std::string::npos);
+}
+
+TEST(Diagnosis, AHostThatIsCutOffIsNamedOnce) {
+  Answers run;
+  for (const std::size_t id : {0U, 1U}) {
+    run.process(id).host = "h1";
+    run.process(id).waits.reset();
+    run.process(id).threads.reset();
+  }
+  run.process(4).host = "h9";
+  run.process(4).waits.reset();
+  run.process(4).threads.reset();
+  run.run_waits(2, "server", "push", 11);
+  const std::vector<Diagnosis> all = run.diagnose();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].kind, Kind::cut_off);
+  EXPECT_EQ(all[0].waiting, 1U);
+  EXPECT_EQ(all[0].text,
+            "log does not answer, and neither does the agent of its host h1: the host is cut off, or stands still; the "
+            "same is true of server");
+  EXPECT_NE(all[1].text.find("worker/2 does not answer"), std::string::npos) << all[1].text;
+}
+
+TEST(Diagnosis, AProcessOfSeveralNodesThatIsStoppedIsNamedOnce) {
+  Answers run;
+  run.sample().processes.erase(run.sample().processes.begin());
+  WaitsRecord::Process& both = run.process(0);
+  both.nodes = {"log", "server"};
+  both.waits.reset();
+  both.threads = {{.id = 1, .state = "T"}};
+  const std::vector<Diagnosis> all = run.diagnose();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::stopped);
+}
+
+TEST(Diagnosis, ANodeThatHasBeenGivenUpDoesNotWaitForItsRestart) {
+  Answers run;
+  run.run_waits(2, "server", "push", 11);
+  run.sample().status.nodes[1] = {
+      .name = "server", .state = State::failed, .incarnation = 2, .text = "no memory", .given_up = true};
+  run.sample().processes.erase(run.sample().processes.begin() + 1);
+  const std::vector<Diagnosis> all = run.diagnose();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::down);
+  EXPECT_EQ(all[0].text, "server has been given up: the program goes on without it; its last failure: no memory");
 }
 
 // One look of many: `working` nodes have their run() on a processor, the others wait for the server.
