@@ -167,6 +167,7 @@ void RunApi::ask(Client client, Inquiry what, const std::string& node) {
     questions_.erase({what, node});
     throw;
   }
+  if (what == Inquiry::stacks) question.asked = pid_of(question.parts.begin()->first);
   question.until = after(what == Inquiry::stacks ? kStacksLimit : kMeasureTimeout);
   answer_complete();
 }
@@ -222,9 +223,15 @@ std::string RunApi::answer_to(const Subject& subject, const Question& question) 
     case Inquiry::stacks: break;
   }
   const std::optional<Stacks>& stacks = question.parts.begin()->second.stacks;
-  if (!stacks.has_value()) return answer("error", "the host of " + subject.second + " does not answer");
+  if (!stacks.has_value()) {
+    const bool ended = pid_of(question.parts.begin()->first) != question.asked;
+    return answer("error", ended ? "the process of " + subject.second + " has ended meanwhile"
+                                 : "the host of " + subject.second + " does not answer");
+  }
   return answer(stacks->problem ? "error" : "stack", stacks->text);
 }
+
+int RunApi::pid_of(std::size_t process) { return status_().nodes[graph_.processes[process].nodes.front()].pid; }
 
 std::string RunApi::use_record(const Question& question) {
   MeasureRecord record;

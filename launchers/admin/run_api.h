@@ -11,7 +11,7 @@
 //   {"ask":"spans","share":1,"bounded":true} a SpansRecord: the spans since the last time; they are recorded until the
 //                                            client, the only one at a time, closes its connection
 //   {"ask":"stack","node":"worker/1"}        {"stack":"..."}: the native stacks of the threads of the node's process
-//   {"ask":"restart","node":"worker/1"}      {"done":"..."}
+//   {"ask":"restart","node":"worker/1"}      {"done":"..."}; of a group, too
 //   {"ask":"file","name":"logs/worker/1.log","from":0}
 //                                            a FilePart: the bytes of a file in the run's directory, beginning at
 //                                            "from"
@@ -72,6 +72,7 @@ class RunApi {
   struct Question {
     std::set<Client> clients{};
     std::map<std::size_t, Measurement> parts{};  // the answers of processes so far
+    int asked = 0;                               // about stacks: the id of the process that was asked
     Time until = kNever;  // then the answer has the parts that have come; kNever: processes are being asked
   };
   using Subject = std::pair<Inquiry, std::string>;  // the string: the node, for an inquiry about one
@@ -82,6 +83,7 @@ class RunApi {
   std::vector<std::size_t> send_question(Inquiry what, const std::string& node);
   void answer_complete();
   std::string answer_to(const Subject& subject, const Question& question);
+  int pid_of(std::size_t process);
   std::string use_record(const Question& question);
   std::string spans_record();
 

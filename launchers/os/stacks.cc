@@ -54,7 +54,11 @@ std::string stacks_text(pid_t process, const std::string& printed) {
   }
   std::istringstream lines(printed);
   std::string text;
-  for (std::string line; std::getline(lines, line) && text.size() < kLongest;) {
+  for (std::string line; std::getline(lines, line);) {
+    if (text.size() + line.size() > kLongest) {
+      text += "The rest is left out, because it is longer than " + memory_text(kLongest) + "\n";
+      break;
+    }
     if (line.starts_with(kThread) && line.ends_with(':')) {
       const std::string number = line.substr(kThread.size(), line.size() - kThread.size() - 1);
       line = "thread " + number + (names.contains(number) ? " " + names[number] : "") + ":";

@@ -68,19 +68,25 @@ std::string text_of_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A mutex of the C library begins with its word, a count, and its owner. A thread that waits for it sleeps while the
-// word is 2.
+// A mutex of the C library begins with its word, a count, its owner, the number of its users, and its kind. A thread
+// that waits for it sleeps while the word is 2. The library's inner locks have the same word, and something else behind
+// it.
 int owner_of_mutex(pid_t process, const std::array<std::uint64_t, 3>& futex) {
   constexpr std::uint64_t kContended = 2;
   const std::uint64_t operation = futex[1] & static_cast<std::uint64_t>(FUTEX_CMD_MASK);
   if ((futex[1] & FUTEX_PRIVATE_FLAG) == 0 || futex[2] != kContended) return 0;
   if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET) return 0;
-  std::array<std::int32_t, 3> words{};
+  constexpr std::int32_t kMostThreads = 1 << 22;  // the kernel has no larger numbers of threads
+  constexpr std::int32_t kKinds = 0x303;          // the bits of a mutex that one process uses
+  std::array<std::int32_t, 5> words{};
   const iovec here{.iov_base = words.data(), .iov_len = sizeof words};
   const iovec there{.iov_base = reinterpret_cast<void*>(futex[0]),
                     .iov_len = sizeof words};  // NOLINT: an address there
   const bool whole = process_vm_readv(process, &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof words);
-  return whole ? words[2] : 0;
+  const auto [word, count, owner, users, kind] = words;
+  const bool is_mutex = owner > 0 && owner <= kMostThreads && users > 0 && users <= kMostThreads && count >= 0 &&
+                        (kind & ~kKinds) == 0 && word != 0;
+  return whole && is_mutex ? owner : 0;
 }
 
 // `text`: "NUMBER 0xARGUMENT ...", or "running".

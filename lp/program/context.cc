@@ -4,9 +4,13 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lp/base/hash.h"
+#include "lp/base/text.h"
 #include "lp/program/runtime_state.h"
 #include "lp/program/scratch.h"
 #include "lp/rpc/span.h"
@@ -44,6 +48,27 @@ class TurnRequest {
   std::exception_ptr error_;
   Event done_;
 };
+
+// What the bounds of a report have taken from it; empty: nothing.
+std::string lost_text(const Progress& given, const Progress& within) {
+  std::vector<std::string> lost;
+  const auto add = [&](std::size_t before, std::size_t after, const std::string& what) {
+    if (after < before) lost.push_back(std::to_string(before - after) + " of " + std::to_string(before) + " " + what);
+  };
+  add(given.values.size(), within.values.size(), "values");
+  add(given.histograms.size(), within.histograms.size(), "histograms");
+  add(given.texts.size(), within.texts.size(), "texts");
+  std::string text;
+  if (!lost.empty()) {
+    text = join(lost, ", ") + " are left out, because a report has at most " + memory_text(Progress::kMostBytes);
+  }
+  for (std::size_t i = 0; i < within.texts.size(); ++i) {
+    if (within.texts[i].second.size() == given.texts[i].second.size()) continue;
+    return text + (text.empty() ? "" : "; ") + "the text " + quote(within.texts[i].first) + " is cut at " +
+           memory_text(Progress::kTextBytes);
+  }
+  return text;
+}
 
 constexpr std::string_view kExclusive = "exclusive";  // the name of the work, for inquiries and traces
 
@@ -152,7 +177,14 @@ void Context::fail_program(const std::string& reason) {
   state_.report(NodeEvent::Failed{.error = Error(ErrorKind::failed, reason), .for_good = true});
 }
 
-void Context::report(const Progress& progress) { state_.report(progress.bounded()); }
+void Context::report(const Progress& progress) {
+  Progress within = progress.bounded();
+  if (const std::string lost = lost_text(progress, within); !lost.empty() && !state_.cuts_reports.exchange(true)) {
+    log_line(name() + ": report() of step " + std::to_string(progress.step) + " was too long: " + lost +
+             "; later reports that are too long are cut without a message");
+  }
+  state_.report(std::move(within));
+}
 
 void Context::checkpoint(std::uint64_t step) {
   if (!state_.spec.type->saves) {

@@ -83,11 +83,12 @@ struct Context::State {
   std::map<std::string, std::unique_ptr<Edge>> edges;
   std::optional<std::uint64_t> last_cut;  // the last step that this incarnation saved or was restored from
   std::atomic<bool> abandoned = false;
-  std::atomic<int> working = 0;      // tasks of the pool that use this object: building and saving
-  Event quiet;                       // working became 0
-  std::atomic<bool> saving = false;  // true until the supervisor permits the next save
-  Event may_save;                    // saving became false
-  Thread thread;                     // runs run()
+  std::atomic<int> working = 0;            // tasks of the pool that use this object: building and saving
+  Event quiet;                             // working became 0
+  std::atomic<bool> cuts_reports = false;  // the log has that a report was too long
+  std::atomic<bool> saving = false;        // true until the supervisor permits the next save
+  Event may_save;                          // saving became false
+  Thread thread;                           // runs run()
 };
 
 }  // namespace lp

@@ -5,6 +5,14 @@
 
 namespace lp {
 
+namespace {
+// A sum of very large numbers stays a number.
+double within_range(double value) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  return std::clamp(value, -kMost, kMost);
+}
+}  // namespace
+
 double ValueHistogram::bound(std::size_t bucket) const {
   if (bucket + 1 == kBuckets) return most;
   return std::lerp(least, most, static_cast<double>(bucket + 1) / kBuckets);
@@ -15,8 +23,8 @@ void ValueHistogram::measure(double value) {
   ++count;
   least = std::min(least, value);
   most = std::max(most, value);
-  sum += value;
-  squares += value * value;
+  sum = within_range(sum + value);
+  squares = within_range(squares + value * value);
 }
 
 void ValueHistogram::put(double value) {

@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,6 +58,16 @@ TEST(ThreadStates, AWaitInLpIsNoLock) {
   event.set();
 }
 
+// The C library has locks with the word of a mutex, behind which there is something else.
+TEST(ThreadStates, AnInnerLockOfTheLibraryHasNoOwner) {
+  alignas(8) std::array<int, 8> words = {2, 0, 12345, 0, 0};
+  const Thread waiting =
+      spawn("inner lock", [&words] { syscall(SYS_futex, words.data(), FUTEX_WAIT_PRIVATE, 2, nullptr, nullptr, 0); });
+  EXPECT_EQ(wait_for("inner lock", [](const ThreadState& thread) { return thread.call == "futex"; }).lock_owner, 0);
+  while (syscall(SYS_futex, words.data(), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0) == 0) {
+  }
+}
+
 TEST(ThreadStates, NameTheFileOfARead) {
   const test::Directory directory;
   const std::string path = (directory.path() / "fifo").string();
@@ -83,6 +95,14 @@ TEST(Stacks, HaveTheNamesOfThreads) {
   EXPECT_NE(text.find("has a stack (S, in futex):"), std::string::npos) << text << printed.errors;
   EXPECT_NE(text.find("lp::Event::wait"), std::string::npos) << text;
   event.set();
+}
+
+TEST(Stacks, ThatAreTooLongAreCutWithAWord) {
+  std::string printed = "PID 1 - process\n";
+  for (int i = 0; i < 100'000; ++i) printed += "TID " + std::to_string(i) + ":\n#0  0x1 f\n";
+  const std::string text = stacks_text(getpid(), printed);
+  EXPECT_LE(text.size(), std::size_t{901} << 10);
+  EXPECT_TRUE(text.ends_with("The rest is left out, because it is longer than 900K\n"));
 }
 
 TEST(Stacks, AreRefusedWithTheReason) {

@@ -7,9 +7,14 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
+
+#include "lp/lp.h"
+#include "tests/lp/program/local_run.h"
 
 namespace lp {
 namespace {
@@ -41,6 +46,9 @@ TEST(ValueHistogram, IsThatOfAnyContainerAndAnyNumbers) {
   EXPECT_EQ(all_of(wide), 3);
   EXPECT_EQ(wide.buckets[ValueHistogram::kBuckets / 2], 1);
   EXPECT_TRUE(std::isfinite(wide.bound(3)));
+  EXPECT_EQ(wide.sum, 0);
+  EXPECT_EQ(wide.squares, most);
+  EXPECT_EQ(histogram_of(std::vector<double>{most, most}).sum, most);
   EXPECT_EQ(histogram_of(std::vector<int>{1, 2}).sum, 3);
 }
 
@@ -57,6 +65,40 @@ TEST(ProgressBounds, ALongReportIsCutAndItsNumbersComeFirst) {
   for (int i = 0; i < 100'000; ++i) progress.values.emplace_back("value", 1);
   EXPECT_LT(progress.bounded().values.size(), 10'000U);
   EXPECT_TRUE(progress.bounded().texts.empty());
+}
+
+TEST(ProgressBounds, WhatAReportLosesIsSaidOnce) {
+  Program program("reports");
+  program.function({.name = "worker"}, [](Context& context) {
+    Progress progress{.step = 3, .texts = {{"sample", std::string(2 * Progress::kTextBytes, 'x')}}};
+    context.report(progress);
+    progress.values.assign(10'000, {"value", 1});
+    context.report(progress);
+  });
+  testing::internal::CaptureStderr();
+  {
+    LocalRun run(program);
+    run.wait_finished();
+  }
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "lp: worker: report() of step 3 was too long: the text \"sample\" is cut at 16K; later reports that are too "
+      "long are cut without a message\n");
+}
+
+TEST(ProgressBounds, TheNumberOfLostValuesIsSaid) {
+  Program program("reports");
+  program.function({.name = "worker"}, [](Context& context) {
+    context.report({.values = std::vector<std::pair<std::string, double>>(10'000, {"value", 1})});
+  });
+  testing::internal::CaptureStderr();
+  {
+    LocalRun run(program);
+    run.wait_finished();
+  }
+  EXPECT_NE(
+      testing::internal::GetCapturedStderr().find("of 10000 values are left out, because a report has at most 256K"),
+      std::string::npos);
 }
 
 }  // namespace
