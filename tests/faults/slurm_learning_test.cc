@@ -26,7 +26,7 @@ TEST(SlurmLearningTest, EveryProgramEndsWithItsResult) {
                               {"ppo", {"--steps=4096"}, "\"updates\":8,"},
                               {"td3", {"--steps=2000"}, "\"episodes\":100,"},
                               {"es", {"--evaluations=640"}, "\"generations\":10,"},
-                              {"inference", {"--seconds=0.2"}, "\"failed\":0,"}};
+                              {"inference", {"--seconds=0.2", "--clients=1"}, "\"failed\":0,"}};
   for (const Job& job : jobs) {
     std::vector<std::string> flags{"--launch=slurm", "--slurm=--nodes=2,--time=5", "--json",
                                    "--directory=" + (directory.path() / job.program).string()};

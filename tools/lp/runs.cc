@@ -92,23 +92,23 @@ bool is_suspended(const RunRecord& launcher) {
   return !threads.empty() && threads.front().state == "T";
 }
 
-// Since when the files of a run are as they are; empty: nobody knows.
+// Begins a sentence about a run that does not answer: how old its state is that the files have. Empty: nobody knows.
 std::string age_of_files(const RunView& run) {
   struct stat file {};
   if (stat((run.place.directory / "status.json").c_str(), &file) != 0) return {};
   const auto written = std::chrono::seconds(file.st_mtim.tv_sec) + std::chrono::nanoseconds(file.st_mtim.tv_nsec);
   const auto age = std::chrono::nanoseconds(wall_clock()) - written;
-  return "; its files show its state of " + short_duration(std::max(to_seconds(age), 0.0)) + " ago";
+  return "state of " + short_duration(std::max(to_seconds(age), 0.0)) + " ago: ";
 }
 
 // Why a launcher does not answer.
 std::string silence_of(const RunView& run) {
   if (is_suspended(run.record)) {
-    return "its launcher is suspended: `kill -CONT " + std::to_string(run.record.pid) + "` lets it go on" +
-           age_of_files(run);
+    return age_of_files(run) + "its launcher is suspended: `kill -CONT " + std::to_string(run.record.pid) +
+           "` lets it go on";
   }
-  return "its launcher does not answer within " + duration_text(kStatusTimeout) + ": it may be overloaded" +
-         age_of_files(run);
+  return age_of_files(run) + "its launcher does not answer within " + duration_text(kStatusTimeout) +
+         ": it may be overloaded";
 }
 
 // Why a run without a result is unreachable.
