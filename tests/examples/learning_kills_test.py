@@ -25,7 +25,7 @@ PROGRAMS = {
     "dqn": ["--environment=catch", f"--steps={30_000 // SHARE}", "--checkpoint_every=500", "--seed=3"],
     "es": [f"--evaluations={64_000 // SHARE}", "--seed=3"],
     "impala": ["--environment=catch", f"--steps={1_600_000 // SHARE}", "--inference_servers=1", "--seed=3"],
-    "ppo": [f"--steps={200_000 // SHARE}", "--checkpoint_every=20", "--seed=3"],
+    "ppo": [f"--steps={400_000 // SHARE}", "--checkpoint_every=20", "--seed=3"],
     "td3": [f"--steps={10_000 // SHARE}", "--checkpoint_every=500", "--seed=3"],
 }
 CHOSEN = [word for word in sys.argv[3:] if word in PROGRAMS] or list(PROGRAMS)
