@@ -57,8 +57,8 @@ const std::string& Executable::hash() const {
 
 std::string Executable::find(const std::string& otherwise) const {
   std::ostringstream script;
-  script << "test \"$(uname -m)\" = " << machine_ << " || { echo \"the program was built for " << machine_
-         << ", and this host is $(uname -m)\" >&2; exit 1; }; "
+  script << "test \"$(uname -m)\" = " << machine_ << " || { echo \"" << kRefused << "the program was built for "
+         << machine_ << ", and this host is $(uname -m)\" >&2; exit 1; }; "
          << "same() { test -x \"$1\" && { test \"$(stat -Lc '%i %s %.9Z' \"$1\" 2>&1)\" = '" << identity_ << "' || "
          << "case $(sha256sum <\"$1\") in " << hash() << "*) : ;; *) false ;; esac; }; }; "
          << "p=" << shell_quote(path_) << "; "
@@ -73,7 +73,8 @@ std::string Executable::take() const {
   std::ostringstream script;
   script << "echo " << shell_quote(std::string(kWanted)) << "; umask 077; "
          << "mkdir -p \"$d\" && head -c " << size_ << " >\"$p.$$\" && chmod 700 \"$p.$$\" && same \"$p.$$\" && "
-         << "mv \"$p.$$\" \"$p\" || { rm -f \"$p.$$\"; echo \"the program could not be copied to $d\" >&2; exit 1; }";
+         << "mv \"$p.$$\" \"$p\" || { rm -f \"$p.$$\"; echo \"" << kRefused
+         << "the program could not be copied to $d\" >&2; exit 1; }";
   return script.str();
 }
 

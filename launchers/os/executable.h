@@ -17,16 +17,19 @@ class Executable {
  public:
   // The line that a host prints when it takes the program.
   static constexpr std::string_view kWanted = "lp-agent: send the program";
+  // The begin of the line on standard error by which a host says why the program cannot run there. A login may print
+  // other lines before it and after it.
+  static constexpr std::string_view kRefused = "lp-agent: refused: ";
 
   // Throws Error when the program's file cannot be read.
   Executable();
 
   // A shell line for another host. It sets $p to the program's path on that host. It runs `otherwise` if the host has
-  // no copy. If the host is another kind of machine, the line reports that on standard error and ends the shell. Throws
+  // no copy. If the host is another kind of machine, the line refuses and ends the shell. Throws
   // Error when the program's bytes cannot be hashed.
   std::string find(const std::string& otherwise) const;
-  // A shell line for `otherwise`. It reads the program from standard input. If it cannot, it reports the reason on
-  // standard error and ends the shell.
+  // A shell line for `otherwise`. It reads the program from standard input. If it cannot, it refuses and ends the
+  // shell.
   std::string take() const;
   // Sends as much as `socket`, which does not block, accepts now, beginning at `sent`, and advances `sent`. Returns
   // true when nothing is left to send.

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -29,6 +30,18 @@ std::string bootstrap_of(const Executable& binary, const RemoteOptions& options,
   return "exec /bin/sh -c " + shell_quote(binary.find(binary.take()) + "echo " + shell_quote(std::string(kReady)) +
                                           "; export " + shell_quote(run_mark(options.mark, host.name)) +
                                           "; exec \"$p\" --lp-agent=" + std::to_string(lease));
+}
+
+// Standard error of a host, with the host's refusal before the lines that its login printed.
+std::string refusal_first(std::string text) {
+  const std::size_t mark = text.find(Executable::kRefused);
+  if (mark == std::string::npos) return text;
+  const std::size_t end = std::min(text.find('\n', mark), text.size());
+  const std::size_t begin = mark + Executable::kRefused.size();
+  const std::string refusal = text.substr(begin, end - begin);
+  text.erase(mark, end - mark + 1);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.empty() ? refusal : refusal + "; it printed: " + text;
 }
 
 }  // namespace
@@ -79,7 +92,7 @@ std::string AgentStart::problem() {
   if (problem_.empty()) return {};
   read_errors();
   while (!error_text_.empty() && (error_text_.back() == '\n' || error_text_.back() == '\r')) error_text_.pop_back();
-  return host_.name + ": " + problem_ + (error_text_.empty() ? "" : ": " + error_text_);
+  return host_.name + ": " + problem_ + (error_text_.empty() ? "" : ": " + refusal_first(error_text_));
 }
 
 RemoteAgent AgentStart::finish() {

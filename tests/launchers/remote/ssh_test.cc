@@ -400,7 +400,7 @@ TEST_F(SshTest, TheProgramIsCopiedWhereItIsMissingOrDifferent) {
 TEST_F(SshTest, AHostOfAnotherKindOfMachineIsSaidAndNothingIsCopied) {
   const auto command = without_program(hosts_, directory_);
   const auto another = [&](const HostSpec& host, const std::string& line) {
-    return command(host, "exec linux32 /bin/sh -c " + launch::shell_quote(line));
+    return command(host, "echo a login prints this >&2; exec linux32 /bin/sh -c " + launch::shell_quote(line));
   };
   try {
     launch::start_agents_there({{.name = "h1"}}, another, {.mark = "copy"});
@@ -408,6 +408,7 @@ TEST_F(SshTest, AHostOfAnotherKindOfMachineIsSaidAndNothingIsCopied) {
   } catch (const Error& error) {
     EXPECT_TRUE(has(error.text(), "h1: its agent could not be started: the program was built for ")) << error.text();
     EXPECT_TRUE(has(error.text(), ", and this host is ")) << error.text();
+    EXPECT_TRUE(has(error.text(), "; it printed: a login prints this")) << error.text();
   }
   EXPECT_FALSE(std::filesystem::exists(directory_ / ".cache/lp"));
 }
@@ -419,8 +420,9 @@ TEST_F(SshTest, AFullDiskThereIsSaid) {
     launch::start_agents_there({{.name = "h1"}}, without_program(hosts_, directory_), {.mark = "copy"});
     ADD_FAILURE() << "it should not start";
   } catch (const Error& error) {
-    EXPECT_TRUE(has(error.text(), "h1: ")) << error.text();
-    EXPECT_TRUE(has(error.text(), "the program could not be copied to ")) << error.text();
+    EXPECT_TRUE(has(error.text(), "h1: its agent could not be started: the program could not be copied to "))
+        << error.text();
+    EXPECT_TRUE(has(error.text(), "; it printed: mkdir: ")) << error.text();
   }
 }
 
