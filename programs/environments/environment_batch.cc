@@ -7,6 +7,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/random.h"
+#include "lp/rpc/core/call_context.h"
 
 namespace lp {
 namespace {
@@ -151,6 +152,7 @@ void EnvironmentBatch::step(const Eigen::MatrixXf& actions) {
   }
   finished_.clear();
   for (std::size_t i = 0; i < copies_.size(); ++i) {
+    rpc::check_stop();
     act(i, checked_action(i, actions.data() + static_cast<Eigen::Index>(i) * actions.rows()));
     if (ends_[i] == EpisodeEnd::none) continue;
     const auto column = static_cast<Eigen::Index>(i);

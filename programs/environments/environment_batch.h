@@ -52,7 +52,8 @@ class EnvironmentBatch {
 
   // Acts in every copy. `actions` is action size × copies; continuous actions are first brought between low and high.
   // Error::failed, with the environment, copy, episode and step, when an action is no number or no choice, when the
-  // environment throws or has another shape, and when a reward or an observation is not finite.
+  // environment throws or has another shape, and when a reward or an observation is not finite. Error::stopped, between
+  // two copies, when the calling node is asked to stop: a step of a slow environment may outlast the time for that.
   void step(const Eigen::MatrixXf& actions);
 
   // The present observations, size × copies: after an episode's end, the first one of the next episode.

@@ -35,7 +35,9 @@ PlayResult result_of(const Learned& learned, const std::vector<double>& rewards)
 struct PlayOptions {
   int episodes = 100;
   Duration period = std::chrono::seconds(2);  // the time between two evaluations
-  std::optional<double> goal{};               // a mean reward of at least this ends the program, with success
+  // A mean reward of at least this ends the program, with success. An evaluation that reaches it is repeated with new
+  // episodes, and the result of these counts.
+  std::optional<double> goal{};
 };
 
 class PolicyEvaluator {

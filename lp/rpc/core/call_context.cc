@@ -29,6 +29,9 @@ CallPath path_through(const CallContext& context) {
 
 CallContext* current_call_context() noexcept { return t_context; }
 Time call_deadline() noexcept { return t_context == nullptr ? kNever : t_context->deadline; }
+void check_stop() {
+  if (t_context != nullptr && t_context->node->stopping()) throw t_context->node->stopped_error();
+}
 
 CallContextScope::CallContextScope(CallContext& context) noexcept : outer_(t_context) { t_context = &context; }
 CallContextScope::~CallContextScope() { t_context = outer_; }
