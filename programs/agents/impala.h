@@ -24,7 +24,7 @@ struct ImpalaOptions {
   VtraceOptions vtrace{};
   float rate = 2e-3F;  // Adam's; it falls to 0 over the training
   // Weight of the policy's entropy. Advantages are not scaled: with a tenth of this weight, one training of CartPole in
-  // fifty ends with a policy that always chooses the same action.
+  // fifty with a goal of 475 ends with a policy that always chooses the same action.
   float entropy = 0.1F;
   float most_norm = 0.5F;  // bounds the length of a gradient
 };

@@ -159,7 +159,7 @@ TEST_F(LpTest, ARunWhoseLauncherIsSuspendedIsSaidNotToAnswer) {
   const std::string remedy = "its launcher is suspended: `kill -CONT " + std::to_string(program.pid()) + "` lets it go";
   const std::string status = lp("status last").output;
   EXPECT_TRUE(has(status, remedy)) << status;
-  EXPECT_TRUE(has(status, "state of ")) << status;
+  EXPECT_TRUE(has(status, " ago: " + remedy)) << status;
   kill(program.pid(), SIGCONT);
   EXPECT_FALSE(has(lp("list").output, "no answer"));
   EXPECT_EQ(lp("stop last").code, 0);
