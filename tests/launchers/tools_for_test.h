@@ -48,10 +48,10 @@ inline Ended program(const std::string& flags, const std::string& before = "") {
 }
 
 // Has a node of the run in `directory` restarted, as `lp restart` does. Returns the run's answer.
-inline std::string restart_node(const std::filesystem::path& directory, const std::string& node, bool force = false) {
+inline std::string restart_node(const std::filesystem::path& directory, const std::string& node) {
   const Time end = after(std::chrono::seconds(30));
   launch::AdminClient client(directory);
-  client.ask(R"({"ask":"restart","node":")" + node + (force ? R"(","force":true})" : R"("})"), end);
+  client.ask(R"({"ask":"restart","node":")" + node + "\"}", end);
   return client.next(end).value_or("nothing");
 }
 
