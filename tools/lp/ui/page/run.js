@@ -193,11 +193,13 @@ class RunPage {
     const force = element('input', {type: 'checkbox'});
     confirm_first(
         `Restart ${node}?`,
-        [element(
-            'p', {},
-            'The node ends and starts again, with the nodes that share its process or its checkpoints. ' +
-                'Its restart budget stays as it is.'),
-         element('label', {}, force, 'Also when work that no checkpoint has is lost')],
+        [
+          element(
+              'p', {},
+              'The node ends and starts again, with the nodes that share its process or its checkpoints. ' +
+                  'Its restart budget stays as it is.'),
+          element('label', {}, force, 'Also when work that no checkpoint has is lost')
+        ],
         'Restart the node',
         async () => (await ask('restart', {run: this.name, node, force: force.checked ? 'yes' : 'no'}, 'POST')).done);
   }
