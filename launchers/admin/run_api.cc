@@ -104,7 +104,8 @@ void RunApi::handle(Client client, std::string_view line) {
         if (request.node.empty()) throw Error(ErrorKind::failed, "a request for stacks names a node");
         return ask(client, Inquiry::stacks, request.node);
       case Ask::stop: return server_.send(client, answer("done", stop(request.reason, request.by, request.force)));
-      case Ask::restart: return server_.send(client, answer("done", coordinator_.restart_node(request.node)));
+      case Ask::restart:
+        return server_.send(client, answer("done", coordinator_.restart_node(request.node, request.force)));
       case Ask::file: return server_.send(client, to_json(part_of(request.name, request.from)));
     }
   } catch (const Error& error) {

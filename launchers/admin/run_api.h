@@ -11,7 +11,8 @@
 //   {"ask":"spans","share":1,"bounded":true} a SpansRecord: the spans since the last time; they are recorded until the
 //                                            client, the only one at a time, closes its connection
 //   {"ask":"stack","node":"worker/1"}        {"stack":"..."}: the native stacks of the threads of the node's process
-//   {"ask":"restart","node":"worker/1"}      {"done":"..."}; of a group, too
+//   {"ask":"restart","node":"worker/1"}      {"done":"..."}; of a group, too; with "force":true also when that throws
+//                                            away work that no checkpoint has
 //   {"ask":"file","name":"logs/worker/1.log","from":0}
 //                                            a FilePart: the bytes of a file in the run's directory, beginning at
 //                                            "from"

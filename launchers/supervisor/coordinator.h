@@ -73,10 +73,11 @@ class Coordinator final : public ExecutorEvents {
   // Ends it at once.
   void kill(const std::string& by = {});
   // Restarts the node, or the nodes of the group, and the other nodes of their processes, at the request of somebody
-  // outside. Their budget stays as it is. An elastic group's member that was given up comes back. Returns a description
-  // of what happens, which names the members that cannot be restarted. Throws Error when there is no such node or
-  // group, or nothing to restart.
-  std::string restart_node(const std::string& name);
+  // outside. Their budget stays as it is. An elastic group's member that was given up comes back. Nodes that would
+  // lose their work because there is no cut are restarted only by force. Returns a description of what happens, which
+  // names the members that cannot be restarted. Throws Error when there is no such node or group, or nothing to
+  // restart.
+  std::string restart_node(const std::string& name, bool force = false);
   // Asks the processes that are up, or that of one node, and returns those processes. Listener::on_measured follows,
   // unless a process is busy ending. Throws Error when there is no such node, or its process is not up.
   std::vector<std::size_t> measure(Inquiry what);
@@ -206,7 +207,8 @@ class Coordinator final : public ExecutorEvents {
   void kill_process(std::size_t process);
   void decide(std::size_t process, const Cause& cause);
   void restart(std::size_t process, const FailurePolicy& policy, Cause cause);
-  std::string why_no_restart(std::size_t process) const;
+  std::string why_no_restart(std::size_t process, bool force) const;
+  std::string loss_of_restart(std::size_t process) const;
   std::string restart_process(std::size_t process, const std::string& origin);
   std::string origin_of(std::size_t process) const;
   void note_together(std::size_t process, std::size_t with);

@@ -217,10 +217,10 @@ std::vector<std::size_t> Coordinator::find_processes(const std::string& name) co
   return found;
 }
 
-std::string Coordinator::restart_node(const std::string& name) {
+std::string Coordinator::restart_node(const std::string& name, bool force) {
   const std::vector<std::size_t> named = find_processes(name);
   std::vector<std::string> problems;
-  for (const std::size_t index : named) problems.push_back(why_no_restart(index));
+  for (const std::size_t index : named) problems.push_back(why_no_restart(index, force));
   std::map<std::string, std::vector<std::string>> restarted;  // by the point from which they start
   std::map<std::string, std::vector<std::string>> refused;    // by the reason
   for (std::size_t i = 0; i < named.size(); ++i) {
@@ -246,14 +246,33 @@ std::string Coordinator::restart_node(const std::string& name) {
 }
 
 // Returns why a request cannot restart the process now; empty: it may.
-std::string Coordinator::why_no_restart(std::size_t index) const {
+std::string Coordinator::why_no_restart(std::size_t index, bool force) const {
   if (phase_ >= Phase::stopping) return "the program is stopping";
   switch (processes_[index].state) {
     case Process::State::ended: return "it has ended, and the program continues without it";
     case Process::State::failing:
     case Process::State::discarded: return "it is already ending";
+    case Process::State::up: return force ? std::string() : loss_of_restart(index);
     default: return {};
   }
+}
+
+// Returns what a restart of the process would throw away, for it and the members that go back with it; empty: nothing,
+// or a cut has it.
+std::string Coordinator::loss_of_restart(std::size_t index) const {
+  if (!graph_.processes[index].member || !cut_.path.empty() || not_ready_ > 0) return {};
+  std::vector<std::string> members;
+  for (std::size_t other = 0; other < processes_.size(); ++other) {
+    if (graph_.processes[other].member && processes_[other].state == Process::State::up) {
+      members.push_back(graph_.processes[other].name);
+    }
+  }
+  std::uint64_t steps = 0;
+  for (const Node& node : nodes_) steps = std::max(steps, node.progress.step);
+  if (speaker_.has_value() && steps == 0) return {};
+  const std::string work = steps == 0 ? "their work" : "the work of " + std::to_string(steps) + " steps";
+  return "there is no complete checkpoint, so that " + list_text(members) + " would start from the beginning, and " +
+         work + " would be lost; --force restarts " + (members.size() == 1 ? "it" : "them") + " nevertheless";
 }
 
 // Returns why that is impossible; empty: it is done.

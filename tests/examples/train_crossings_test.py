@@ -77,7 +77,7 @@ def disturb(run, node, event, step):
         time.sleep(PAUSE)
         run.signal(node, signal.SIGCONT)
     else:
-        told = subprocess.run([SETTINGS.lp, "restart", run.directory, node], capture_output=True, text=True, timeout=launch.PATIENCE)
+        told = subprocess.run([SETTINGS.lp, "restart", "--force", run.directory, node], capture_output=True, text=True, timeout=launch.PATIENCE)
         if told.returncode != 0 and "the program is stopping" in told.stderr:
             raise launch.Ended(told.stderr)
         if told.returncode != 0:

@@ -184,7 +184,7 @@ const std::vector<Command> kCommands = {
      2,
      2,
      "restarts a node, or all nodes of a group; this does not use up their restart budgets",
-     {kJson},
+     {{"force", 0, "", "also when there is no checkpoint, and the work of the nodes is lost"}, kJson},
      restart_command},
     {"checkpoint",
      "list|show|export|import RUN|PATH",

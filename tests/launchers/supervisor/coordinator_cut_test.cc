@@ -253,6 +253,44 @@ TEST_F(CoordinatorTest, AResumedRunStartsFromItsCut) {
   EXPECT_EQ(commands(), "start server/0 1 from old\nstart server/1 1 from old\nstart worker 1\n");
 }
 
+TEST_F(CoordinatorTest, ARestartThatLosesWorkNoCutHasIsRefusedUnlessItIsForced) {
+  make(saving_servers());
+  all_ready();
+  const auto refusal_of = [this](const std::string& name) {
+    try {
+      return coordinator_->restart_node(name);
+    } catch (const Error& error) {
+      return error.text();
+    }
+  };
+  const auto lost = [](const std::string& work) {
+    return " cannot be restarted: there is no complete checkpoint, so that server/0, server/1 would start from the "
+           "beginning, and " +
+           work + " would be lost; --force restarts them nevertheless";
+  };
+  EXPECT_EQ(refusal_of("server/1"), "server/1" + lost("their work")) << "nothing has reported its progress";
+  report(2, 1, Progress{.step = 0});
+  report(2, 1, Progress{.step = 8163});
+  EXPECT_EQ(refusal_of("server/1"), "server/1" + lost("the work of 8163 steps"));
+  EXPECT_EQ(refusal_of("server"), "server/0, server/1" + lost("the work of 8163 steps"));
+  EXPECT_EQ(commands(), "");
+  EXPECT_EQ(coordinator_->restart_node("worker"), "worker is restarted") << "it is in no cut";
+  EXPECT_EQ(coordinator_->restart_node("server/1", /*force=*/true), "server/1 is restarted from the beginning");
+  EXPECT_NE(commands().find("kill server/0\nkill server/1\n"), std::string::npos);
+}
+
+TEST_F(CoordinatorTest, ARestartThatLosesNothingIsNotRefused) {
+  make(saving_servers());
+  all_ready();
+  report(2, 1, Progress{.step = 0});
+  EXPECT_EQ(coordinator_->restart_node("server/1"), "server/1 is restarted from the beginning");
+  make(saving_servers());
+  all_ready();
+  report(2, 1, Progress{.step = 12});
+  for (const NodeId node : {0U, 1U}) saved(node, 1, 10);
+  EXPECT_EQ(coordinator_->restart_node("server/1"), "server/1 is restarted from the checkpoint of step 10");
+}
+
 // Three servers of which one is enough.
 class ElasticCutTest : public CoordinatorTest {
  protected:

@@ -27,7 +27,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
 
 int restart_command(const Arguments& arguments, Screen& screen) {
   const RunView run = view_of(find_run(arguments.words()[0]));
-  const std::string done = restart_node(run, arguments.words()[1]);
+  const std::string done = restart_node(run, arguments.words()[1], arguments.has("force"));
   if (arguments.has("json")) {
     JsonWriter json;
     json.begin_object();

@@ -193,7 +193,7 @@ std::string UiServer::change(const HttpRequest& request) {
                           .force = says_yes(request, "force"),
                           .patience = 0});
   } else {
-    done = restart_node(run, std::string(request.asked("node")));
+    done = restart_node(run, std::string(request.asked("node")), says_yes(request, "force"));
   }
   JsonWriter json;
   json.begin_object();

@@ -25,6 +25,7 @@ struct StopRequest {
 struct RestartRequest {
   std::string ask = "restart";
   std::string node{};
+  bool force = false;
 };
 
 std::string done_of(const JsonValue& answer) {
@@ -124,11 +125,12 @@ std::string stop_run(RunView& run, const Stop& stop) {
   return run.life == Life::elsewhere ? "it has ended; its result is on " + run.record.host : sentence_of(run);
 }
 
-std::string restart_node(const RunView& run, const std::string& node) {
+std::string restart_node(const RunView& run, const std::string& node, bool force) {
   const Plan plan = plan_of(run.place);
   const std::vector<NodeId> found = find_nodes(plan, node);
   RestartRequest request;
   request.node = found.size() == 1 ? plan.nodes[found.front()].name : node;
+  request.force = force;
   launch::AdminClient client = connect_to(run);
   return done_of(ask(client, to_json(request)));
 }

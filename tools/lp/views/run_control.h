@@ -22,7 +22,8 @@ struct Stop {
 // error.
 std::string stop_run(RunView& run, const Stop& stop);
 
-// Restarts a node, or all nodes of a group. Returns what happened. Throws Refusal as find_nodes() and ask() do.
-std::string restart_node(const RunView& run, const std::string& node);
+// Restarts a node, or all nodes of a group; only by force when that throws away work that no checkpoint has. Returns
+// what happened. Throws Refusal as find_nodes() and ask() do.
+std::string restart_node(const RunView& run, const std::string& node, bool force);
 
 }  // namespace lp::tool

@@ -190,12 +190,17 @@ class RunPage {
                 .done);
   }
   ask_to_restart(node) {
+    const force = element('input', {type: 'checkbox'});
     confirm_first(
         `Restart ${node}?`,
-        [element(
-            'p', {},
-            'The node ends and starts again, with the nodes that share its process or its checkpoints. ' +
-                'Its restart budget stays as it is.')],
-        'Restart the node', async () => (await ask('restart', {run: this.name, node}, 'POST')).done);
+        [
+          element(
+              'p', {},
+              'The node ends and starts again, with the nodes that share its process or its checkpoints. ' +
+                  'Its restart budget stays as it is.'),
+          element('label', {}, force, 'Also when work that no checkpoint has is lost')
+        ],
+        'Restart the node',
+        async () => (await ask('restart', {run: this.name, node, force: force.checked ? 'yes' : 'no'}, 'POST')).done);
   }
 }
