@@ -17,7 +17,7 @@ class Executable {
  public:
   // The line that a host prints when it takes the program.
   static constexpr std::string_view kWanted = "lp-agent: send the program";
-  // The begin of the line on standard error by which a host says why the program cannot run there. A login may print
+  // The begin of the line on standard error that gives the reason why the program cannot run there. A login may print
   // other lines before it and after it.
   static constexpr std::string_view kRefused = "lp-agent: refused: ";
 

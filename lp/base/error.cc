@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <typeinfo>
 #include <utility>
 
@@ -77,6 +78,8 @@ Error as_error(std::exception_ptr exception) {
     std::rethrow_exception(std::move(exception));
   } catch (const Error& error) {
     return error;
+  } catch (const std::bad_alloc& error) {
+    return Error(ErrorKind::failed, "out of memory", {.type = readable_type(typeid(error).name())});
   } catch (const std::exception& error) {
     return Error(ErrorKind::failed, error.what(), {.type = readable_type(typeid(error).name())});
   } catch (...) {

@@ -22,12 +22,6 @@ constexpr auto kJoinTimeout = std::chrono::seconds(1);  // for threads that do n
 constexpr const char* kOnceEntry = "lp.once";
 constexpr const char* kNumbersEntry = "lp.numbers";
 
-rpc::LocalProcess::Options process_options(const Program& program, const Runtime::Options& options) {
-  rpc::LocalProcess::Options out{.run = options.run, .own = options.process, .fingerprint = program.fingerprint()};
-  for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
-  return out;
-}
-
 // A heartbeat that runs in the service's own turn.
 class Probe final : public rpc::Task {
  public:
@@ -48,13 +42,25 @@ Runtime::State::State(const Program& the_program, Options the_options, Observer&
     : program(the_program),
       options(std::move(the_options)),
       observer(the_observer),
-      process(process_options(program, options)),
+      process(process_options()),
       current(program.nodes().size()),
       endpoints(program.nodes().size()),
       keys(program.nodes().size()),
       outside(program.nodes().size()) {
   if (options.network) process.join(std::make_unique<rpc::NearestNetwork>(process));
   for (const GroupSpec& group : program.groups()) members.emplace_back(static_cast<std::size_t>(group.size));
+}
+
+rpc::LocalProcess::Options Runtime::State::process_options() {
+  rpc::LocalProcess::Options out{.run = options.run, .own = options.process, .fingerprint = program.fingerprint()};
+  for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
+  out.fail = [this](const Error& error) {
+    const std::lock_guard lock(mutex);
+    for (Context::State* one : current) {
+      if (one != nullptr) one->report(NodeEvent::Failed{error});
+    }
+  };
+  return out;
 }
 
 rpc::Membership* Runtime::State::membership(const std::string& group, int size) {
@@ -325,7 +331,11 @@ void Runtime::start(NodeId node, std::uint32_t incarnation, const std::filesyste
     started = state_->incarnations.back().get();
     state_->current[node] = started;
   }
-  state_->process.pool().run([working = std::make_unique<Working>(*started), cut] { working->state.build(cut); });
+  try {
+    state_->process.pool().run([working = std::make_unique<Working>(*started), cut] { working->state.build(cut); });
+  } catch (const Error& error) {  // the system has no thread left
+    started->report(NodeEvent::Failed{error});
+  }
 }
 
 void Runtime::run(NodeId node) {

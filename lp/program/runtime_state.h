@@ -41,6 +41,7 @@ struct Runtime::State {
   CutEnds cuts;
   std::set<std::filesystem::path> scratch;  // directories that go with this process, in a run that has none
 
+  rpc::LocalProcess::Options process_options();
   rpc::Membership* membership(const std::string& group, int size);  // null if the size is 0
   void update_members(std::span<const PeerState> news);
   std::string endpoint() const;

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/file.h"
+#include "lp/program/scratch.h"
 #include "nodes/dataflow/record_codec.h"
 
 namespace lp::dataflow {
@@ -25,10 +27,10 @@ std::string digits_of(std::uint64_t number, int width) {
 }  // namespace
 
 PartFiles::PartFiles(const StageSite& site, fs::path into)
-    : into_(std::move(into)),
+    : node_(site.node),
+      into_(std::move(into)),
       own_(site.stage + "-" + std::to_string(site.op) + "-" + digits_of(site.replica, 3)),
-      durable_(site.options.durable),
-      life_(site.node.incarnation()) {}
+      durable_(site.options.durable) {}
 
 void PartFiles::start() const {
   if (!fs::exists(into_)) return;
@@ -40,23 +42,32 @@ void PartFiles::start() const {
 }
 
 void PartFiles::open() {
-  fs::create_directories(pending());
-  remove_stale();
-  file_.emplace((pending() / ("open-" + own_ + "-" + std::to_string(life_))).string());
+  prepare();
+  file_.emplace((pending() / ("open-" + own_ + "-" + std::to_string(node_.incarnation()))).string());
 }
 
-// An incarnation that was killed left the part that it was writing.
-void PartFiles::remove_stale() {
-  if (std::exchange(clean_, true)) return;
+// An incarnation that was killed left the part that it was writing. The cuts of an earlier run may name the other
+// files: then they are that run's until a cut of this one is complete.
+void PartFiles::prepare() {
+  if (std::exchange(prepared_, true)) return;
+  fs::create_directories(pending());
+  node_.scratch(pending(), ScratchLife::cuts);
   std::error_code ignored;
+  if (!fs::exists(pending() / kRunMark, ignored)) take_over();
   for (const fs::directory_entry& one : fs::directory_iterator(pending(), ignored)) {
     if (one.path().filename().string().starts_with("open-" + own_ + "-")) fs::remove(one.path(), ignored);
   }
 }
 
+void PartFiles::take_over() {
+  write_file(pending() / kRunMark, node_.run_name());
+  owns_ = true;
+}
+
 void PartFiles::cut(std::uint64_t number) {
+  if (!first_cut_) first_cut_ = number;
   if (!file_) return;
-  const std::string name = "part-" + own_ + "-" + digits_of(number, 10) + "-" + std::to_string(life_);
+  const std::string name = "part-" + own_ + "-" + digits_of(number, 10) + "-" + std::to_string(node_.incarnation());
   const fs::path from = file_->path();
   file_->close(durable_);
   file_.reset();
@@ -65,6 +76,7 @@ void PartFiles::cut(std::uint64_t number) {
 }
 
 void PartFiles::commit(std::uint64_t number) {
+  if (prepared_ && !owns_ && first_cut_ && number >= *first_cut_) take_over();
   for (auto one = parts_.begin(); one != parts_.end();) {
     if (one->second > number) {
       ++one;

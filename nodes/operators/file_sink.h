@@ -5,7 +5,8 @@
 //   INTO/part-STAGE-OPERATOR-REPLICA-CUT-INCARNATION              visible
 //   INTO/.pending/part-STAGE-OPERATOR-REPLICA-CUT-INCARNATION     not yet
 //
-// An incarnation on a host that was cut off touches no part of the one after it. At the end .pending goes.
+// An incarnation on a host that was cut off touches no part of the one after it. At the end .pending goes. After a run
+// that was stopped it stays, if there is a cut from which another run can go on, until that run's end or `lp rm`.
 //
 // Owned by a stage; one thread. Error::failed names the file and the system's reason.
 
@@ -48,14 +49,17 @@ class PartFiles {
 
  private:
   void open();
-  void remove_stale();
+  void prepare();
+  void take_over();
   std::filesystem::path pending() const { return into_ / ".pending"; }
 
+  Context& node_;
   const std::filesystem::path into_;
   const std::string own_;  // in the names of this replica's parts
   const bool durable_;
-  const std::uint32_t life_;  // incarnation of this node
-  bool clean_ = false;        // earlier incarnations have nothing there any more
+  bool prepared_ = false;                     // earlier incarnations have nothing open any more
+  bool owns_ = false;                         // .pending goes with this run's cuts
+  std::optional<std::uint64_t> first_cut_{};  // of this incarnation
   std::optional<FileWriter> file_{};
   std::map<std::string, std::uint64_t> parts_{};  // names of parts that are not visible, and their cuts
 };

@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "lp/base/error.h"
+
 namespace lp {
 
 enum class BadValues : std::uint8_t {
@@ -14,7 +16,13 @@ enum class BadValues : std::uint8_t {
   pass,    // no check
 };
 
-// Returns whether clip() must be applied to these values. Error::failed when the policy refuses them; its text begins
+// An Error::failed in the process that has such values: whoever computes them again gets the same.
+class RefusedValues : public Error {
+ public:
+  explicit RefusedValues(const std::string& text) : Error(ErrorKind::failed, text) {}
+};
+
+// Returns whether clip() must be applied to these values. RefusedValues when the policy refuses them; its text begins
 // with `whose`, as in "the gradient of worker 3".
 bool must_clip(BadValues policy, std::span<const float> values, const std::string& whose);
 

@@ -60,7 +60,7 @@ GroupHandle<PolicyService> add_policy_servers(Program& program, const Experiment
   if (servers == 0) return GroupHandle<PolicyServer>("policy_server", 0);
   const ServingOptions options{
       .batch = {.most = static_cast<std::size_t>((experiment.actors + servers - 1) / servers), .wait = 1_ms},
-      .patience = 30_s};  // less than the time of a call, so that the server says why there is no version
+      .patience = 30_s};  // less than the time of a call: its caller gets the reason from the server
   return program.group<PolicyServer>(
       {.name = "policy_server", .replicas = servers, .on_failure = policy_of(experiment)}, learner,
       exploring(experiment.agent.policy, experiment.environment), options, kPolicyPeriod);

@@ -1,6 +1,7 @@
 #include "programs/experiments/policy_evaluator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -33,11 +34,16 @@ std::vector<double> play(EnvironmentBatch& environments, Policy& policy) {
 }
 
 PlayResult result_of(const Learned& learned, const std::vector<double>& rewards) {
+  const auto count = static_cast<double>(rewards.size());
+  const double mean = std::accumulate(rewards.begin(), rewards.end(), 0.0) / count;
+  double squares = 0;
+  for (const double one : rewards) squares += (one - mean) * (one - mean);
   return {.steps = learned.steps,
           .episodes = static_cast<int>(rewards.size()),
-          .mean = std::accumulate(rewards.begin(), rewards.end(), 0.0) / static_cast<double>(rewards.size()),
+          .mean = mean,
           .least = *std::min_element(rewards.begin(), rewards.end()),
-          .most = *std::max_element(rewards.begin(), rewards.end())};
+          .most = *std::max_element(rewards.begin(), rewards.end()),
+          .error = std::sqrt(squares / std::max(count - 1, 1.0) / count)};
 }
 
 PolicyEvaluator::PolicyEvaluator(Context& node, Client<ParameterSource> learner, Client<Metrics> metrics,
@@ -51,7 +57,9 @@ PolicyEvaluator::PolicyEvaluator(Context& node, Client<ParameterSource> learner,
 void PolicyEvaluator::run(Context& node) {
   std::optional<std::uint64_t> played;  // the updates of the version before
   std::uint64_t steps = reported_steps();
+  Duration pause{};
   do {
+    pause = options_.period;
     Version<Learned> learned;
     try {
       learned = learner_.read<&ParameterSource::learned>();
@@ -62,8 +70,10 @@ void PolicyEvaluator::run(Context& node) {
     if (played == learned->updates || learned->steps < steps) continue;
     played = learned->updates;
     steps = learned->steps;
+    const Time begin = now();
     if (evaluate(node, *learned)) return;
-  } while (node.wait_for(options_.period));
+    pause = std::max(pause, 4 * (now() - begin));
+  } while (node.wait_for(pause));
 }
 
 // The steps of the last evaluation that an earlier incarnation reported.
@@ -76,10 +86,12 @@ std::uint64_t PolicyEvaluator::reported_steps() const {
 // Returns whether the goal is reached.
 bool PolicyEvaluator::evaluate(Context& node, const Learned& learned) {
   policy_->set(learned);
-  const auto reaches = [&](const PlayResult& one) { return options_.goal && one.mean >= *options_.goal; };
   PlayResult result = result_of(learned, play(environments_, *policy_));
-  // Luck selects the evaluation that reaches a goal first. New episodes have no part in that selection.
-  if (reaches(result)) result = result_of(learned, play(environments_, *policy_));
+  bool reached = options_.goal && result.mean >= *options_.goal;
+  if (reached) {  // luck selects the evaluation that is the first to reach a goal; it does not select new episodes
+    result = result_of(learned, play(environments_, *policy_));
+    reached = result.mean - result.error >= *options_.goal;
+  }
   node.exclusive([&] {
     if (results_.empty() || result.mean > best_mean_) {
       best_ = learned;
@@ -90,7 +102,7 @@ bool PolicyEvaluator::evaluate(Context& node, const Learned& learned) {
   const MetricValues values{{kSeries, result.mean}};
   metrics_.send<&Metrics::log>(learned.steps, values);
   node.report({.step = learned.steps, .values = values});
-  if (!reaches(result)) return false;
+  if (!reached) return false;
   node.stop_program("after " + std::to_string(learned.steps) + " steps the mean reward of " +
                     std::to_string(result.episodes) + " episodes is " + std::to_string(result.mean));
   return true;

@@ -28,15 +28,18 @@ struct PlayResult {
   double mean = 0;  // mean of the episodes' rewards
   double least = 0;
   double most = 0;
+  double error = 0;  // the standard error of the mean
 };
 
 PlayResult result_of(const Learned& learned, const std::vector<double>& rewards);
 
 struct PlayOptions {
   int episodes = 100;
-  Duration period = std::chrono::seconds(2);  // the time between two evaluations
+  // The time between two evaluations. It is longer when an evaluation takes long, which costs the others a processor:
+  // they have it for at least four fifths of the time.
+  Duration period = std::chrono::milliseconds(250);
   // A mean reward of at least this ends the program, with success. An evaluation that reaches it is repeated with new
-  // episodes, and the result of these counts.
+  // episodes. The result of these counts, and must exceed the goal by its standard error.
   std::optional<double> goal{};
 };
 

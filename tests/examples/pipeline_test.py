@@ -7,6 +7,7 @@ import random
 import shutil
 import socket
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
@@ -195,7 +196,7 @@ class Results(Folders):
         into, until, log = self.folder / "counts", self.folder / "end", self.log / "lines"
         flags = [f"--pipeline.input={self.log}", "--pipeline.follow", f"--pipeline.until={until}", f"--pipeline.into={into}",
                  "--pipeline.checkpoint_ms=50", "--launch=processes"]
-        before = []
+        pending, before = into / ".pending", []
         for number, replicas in enumerate([2, 5, 1]):
             grow(log, lines[number * len(lines) // 3:(number + 1) * len(lines) // 3])
             if number == 2:
@@ -204,12 +205,34 @@ class Results(Folders):
                 if number < 2:
                     wait_for_parts(self, run, into, launch.PATIENCE)
                     run.stop()
+                    self.assertIn(f"the run keeps {pending}: `lp rm ", run.shown)
                 else:
                     run.result()
+                self.assertEqual(number < 2, pending.exists())
                 kept = self.folder / f"run{number}"
                 shutil.copytree(run.directory, kept)
                 before = [f"--pipeline.from={kept}"]
         self.assertEqual(windowed_counts(lines, 10), parts(into))
+
+    def test_a_run_that_goes_on_from_another_leaves_the_files_of_its_checkpoint(self):
+        into, kept = self.folder / "counts", self.folder / "kept"
+        flags = [f"--pipeline.input={self.log}", "--pipeline.follow", f"--pipeline.into={into}", "--pipeline.replicas=1",
+                 "--launch=processes"]
+        grow(self.log / "lines", make_lines(1000))
+        with launch.Launch("stream_wordcount", *flags, "--pipeline.checkpoint_ms=50") as run:
+            wait_for_parts(self, run, into, launch.PATIENCE)
+            run.stop()
+            shutil.copytree(run.directory, kept, symlinks=True)
+        before = sorted((into / ".pending").iterdir())
+        with launch.Launch("stream_wordcount", *flags, "--pipeline.checkpoint_ms=1000000", f"--pipeline.from={kept}") as run:
+            while not run.has("count/0"):
+                time.sleep(0.01)
+            run.stop()
+        self.assertLessEqual({one.name for one in before if one.name.startswith("part-")},
+                             {one.name for one in [*(into / ".pending").iterdir(), *into.glob("part-*")]})
+        lp = launch.FOLDER.parent / "tools" / "lp" / "lp"
+        subprocess.run([lp, "rm", kept], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self.assertFalse((into / ".pending").exists())
 
 
 def table_in(result):

@@ -189,10 +189,21 @@ class Train(unittest.TestCase):
                 run.signal(name)
             self.assertGreater(run.result()["accuracy"], 0.9)
 
+    @unittest.skipIf("LP_SANITIZED" in os.environ, "a sanitizer needs more addresses than the limit allows")
+    def test_a_training_without_memory_ends_with_a_sentence(self):
+        for _ in range(3):
+            with tempfile.TemporaryDirectory() as folder:
+                flags = ["--launch=processes", "--steps=100", "--hidden=20000", f"--directory={folder}/run"]
+                process = subprocess.run(["prlimit", "--as=307200000", *launch.command("train", *flags)], stdin=subprocess.DEVNULL,
+                                         capture_output=True, text=True, timeout=launch.PATIENCE)
+                self.assertEqual(1, process.returncode, process.stderr)
+                self.assertRegex(process.stderr, "no memory for a message|out of memory|bad_alloc|cannot start a thread")
+
     def test_a_mistake_is_named(self):
         for flags, text in [(["--scheme=asynchronus"], "asynchronous"), (["--scheme=backup", "--backups=4"], "backup workers"),
                             (["--scheme=softsync", "--splits=9"], "splits"), (["--data=nowhere.csv"], "nowhere.csv"),
-                            (["--rate=1e38", "--model=softmax"], "worker"), (["--sparse"], "--model=linear"), (["--scheme=ring", "--backups=2"], "it is only for backup"), (["--replicated", "--servers=1"], "two servers"),
+                            (["--rate=1e38", "--model=softmax"], "worker"),
+                            (["--scheme=federated", "--rate=1e38", "--hidden=8", "--restarts=2"], "is not finite"), (["--sparse"], "--model=linear"), (["--scheme=ring", "--backups=2"], "it is only for backup"), (["--replicated", "--servers=1"], "two servers"),
                             (["--compression=top_k", "--share=0"], "--share"),
                             (["--replicated", "--checkpoint-every=50"], "servers that are not replicated"),
                             (["--evaluate-every=1", "--curves=nowhere/a.csv"], "--curves: cannot write")]:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -325,8 +326,12 @@ void Connection::sever() {
   for (Pending* call : unsent) call->peer().lost(*call, /*may_have_run=*/false);
 }
 
-void Connection::refuse() {
-  if (!std::exchange(refused_, true)) process_.count_refusal();
+void Connection::refuse(const std::exception& problem) {
+  if (dynamic_cast<const std::bad_alloc*>(&problem) != nullptr) {
+    process_.lose_message();
+  } else if (!std::exchange(refused_, true)) {
+    process_.count_refusal();
+  }
   close();
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -76,8 +77,9 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   // Notes that the other side has ended. Calls that were sent stay until the supervisor reports whether the node is
   // gone or only stops.
   void sever();
-  // The other side is a stranger, or sends malformed messages: counts it and closes.
-  void refuse();
+  // A message of the other side cannot be handled, for this reason, and closes the connection. The other side is a
+  // stranger, or sends malformed messages, and is counted; or there is no memory for the message (std::bad_alloc).
+  void refuse(const std::exception& problem);
 
   Link& link() { return *link_; }
   bool opens(std::uint64_t place) const override { return link_->opens(place); }

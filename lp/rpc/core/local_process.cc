@@ -58,6 +58,13 @@ Duration LocalProcess::timeout(Duration given, const MethodInfo& info) const {
   return info.traits.deadline != Duration::zero() ? info.traits.deadline : options_.run.deadline;
 }
 
+void LocalProcess::lose_message() noexcept {
+  if (!options_.fail) return;
+  options_.fail(Error(ErrorKind::failed,
+                      "there is no memory for a message that came: give the process more memory (`ulimit -v`, the "
+                      "limit of its container), or send smaller messages"));
+}
+
 std::vector<OpenCall> LocalProcess::calls(std::size_t most) {
   std::vector<OpenCall> all;
   std::set<std::shared_ptr<Connection>> connections;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "lp/base/error.h"
+#include "lp/base/function.h"
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/budget.h"
 #include "lp/rpc/core/future.h"
@@ -27,6 +29,8 @@ class LocalProcess {
     ProcessSettings own{};
     std::uint64_t fingerprint = 0;     // fingerprint of the program
     std::vector<std::string> nodes{};  // names, by NodeId
+    // Fails the nodes that are here. Any thread calls it.
+    Function<void(const Error&)> fail{};
   };
 
   explicit LocalProcess(Options options);
@@ -55,6 +59,10 @@ class LocalProcess {
   // Counts connections that were refused: strangers, garbage, messages before the hello.
   void count_refusal() { refused_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t refused() const { return refused_.load(); }
+
+  // Fails the nodes that are here, because a message for them was lost: there was no memory for it. Its caller would
+  // wait for a reply.
+  void lose_message() noexcept;
 
   SpanRecorder& spans() { return spans_; }
 

@@ -238,9 +238,9 @@ std::size_t ShmLink::receive_some(Handlers handlers, std::size_t most, bool& mor
       ++count;
       handler = connection_->on_message(std::move(message));
     } while (!handler && count < most && receiving.has_role());
-  } catch (const std::exception&) {
+  } catch (const std::exception& problem) {
     broken_ = true;
-    connection_->refuse();
+    connection_->refuse(problem);
   }
   if (!receiving.has_role()) {
     more = false;  // this thread had to wait, and another has the role

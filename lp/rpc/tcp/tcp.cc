@@ -301,8 +301,8 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
       try {
         handler = sender->connection->on_message(std::move(message));
         if (!std::exchange(sender->known, true)) guard_->greeted(sender->descriptor);
-      } catch (const std::exception&) {
-        refuse(*sender);
+      } catch (const std::exception& problem) {
+        refuse(*sender, problem);
       }
     }
   }
@@ -366,9 +366,9 @@ void Tcp::open(Router::Arrival& arrival) {
       throw Error(ErrorKind::failed, "its key was revoked");
     }
     sender->assembly.add(std::move(arrival.content), sender->known, messages_);
-  } catch (const std::exception&) {
+  } catch (const std::exception& problem) {
     messages_.clear();
-    refuse(*sender);
+    refuse(*sender, problem);
   }
 }
 
@@ -388,8 +388,8 @@ std::shared_ptr<Tcp::Remote> Tcp::remote(const Router::Arrival& arrival) {
   return remote;
 }
 
-void Tcp::refuse(Remote& remote) {
-  remote.connection->refuse();
+void Tcp::refuse(Remote& remote, const std::exception& problem) {
+  remote.connection->refuse(problem);
   const std::lock_guard lock(table_);
   remotes_.erase(remote.id);
 }

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -94,7 +95,7 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   bool fetch();
   void open(Router::Arrival& arrival);
   std::shared_ptr<Remote> remote(const Router::Arrival& arrival);
-  void refuse(Remote& remote);
+  void refuse(Remote& remote, const std::exception& problem);
   void on_refusal(const std::string& endpoint);
   void on_end(int descriptor);
   friend class Receiving<Tcp>;
