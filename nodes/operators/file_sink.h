@@ -59,7 +59,7 @@ class PartFiles {
   const bool durable_;
   bool prepared_ = false;                     // earlier incarnations have nothing open any more
   bool owns_ = false;                         // .pending goes with this run's cuts
-  std::optional<std::uint64_t> first_cut_{};  // of this incarnation
+  std::optional<std::uint64_t> first_cut_{};  // the first cut that this incarnation took part in
   std::optional<FileWriter> file_{};
   std::map<std::string, std::uint64_t> parts_{};  // names of parts that are not visible, and their cuts
 };

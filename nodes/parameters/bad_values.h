@@ -16,7 +16,7 @@ enum class BadValues : std::uint8_t {
   pass,    // no check
 };
 
-// An Error::failed in the process that has such values: whoever computes them again gets the same.
+// An Error::failed in the process that has such values. A restart is in vain: it computes the same values again.
 class RefusedValues : public Error {
  public:
   explicit RefusedValues(const std::string& text) : Error(ErrorKind::failed, text) {}

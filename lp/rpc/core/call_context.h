@@ -56,8 +56,8 @@ struct CallContext {
 CallContext* current_call_context() noexcept;
 // When the caller of the present handler gives up; kNever outside handlers.
 Time call_deadline() noexcept;
-// Throws Error::stopped when the node whose code this thread runs was asked to stop; outside nodes it does nothing. Code
-// that computes for long without a wait calls it now and then.
+// Throws Error::stopped when the node whose code this thread runs was asked to stop; outside nodes it does nothing.
+// Code that computes for long without a wait calls it now and then.
 void check_stop();
 
 // Makes `context` current while it lives.
