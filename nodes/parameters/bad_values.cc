@@ -30,7 +30,7 @@ bool must_clip(BadValues policy, std::span<const float> values, const std::strin
   if (policy == BadValues::pass || all_finite(values)) return false;
   if (policy == BadValues::clip) return true;
   const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-  throw RefusedValues(whose + " is not finite: it is " + std::to_string(*bad) + " at element " +
+  throw Unrecoverable(whose + " is not finite: it is " + std::to_string(*bad) + " at element " +
                       std::to_string(bad - values.begin()) + "; a lower learning rate may help");
 }
 

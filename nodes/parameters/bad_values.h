@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "lp/base/error.h"
+#include "nodes/parameters/unrecoverable.h"
 
 namespace lp {
 
@@ -16,13 +16,7 @@ enum class BadValues : std::uint8_t {
   pass,    // no check
 };
 
-// An Error::failed in the process that has such values. A restart is in vain: it computes the same values again.
-class RefusedValues : public Error {
- public:
-  explicit RefusedValues(const std::string& text) : Error(ErrorKind::failed, text) {}
-};
-
-// Returns whether clip() must be applied to these values. RefusedValues when the policy refuses them; its text begins
+// Returns whether clip() must be applied to these values. Unrecoverable when the policy refuses them; its text begins
 // with `whose`, as in "the gradient of worker 3".
 bool must_clip(BadValues policy, std::span<const float> values, const std::string& whose);
 

@@ -270,10 +270,24 @@ ParameterClient::Sent& ParameterClient::first_ready(Sent& wanted) {
 bool ParameterClient::turn_to_replica(ShardState& at, std::uint32_t shard, std::uint32_t asked,
                                       const Error& error) const {
   const auto replica = static_cast<std::uint32_t>((shard + 1) % servers_.size());
-  if (error.kind() != ErrorKind::disconnected || !options_.replicated || asked == replica) return false;
+  if (error.kind() != ErrorKind::disconnected || !options_.replicated) return false;
+  if (asked == replica) {
+    check_shard(shard, replica);
+    return false;
+  }
   if (at.serves != replica) at.known.clear();
   at.serves = replica;
   return true;
+}
+
+// Unrecoverable when both servers of the shard have gone for good.
+void ParameterClient::check_shard(std::uint32_t shard, std::uint32_t replica) const {
+  const Clients<ParameterService> there = servers_.latest();
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    if (there.replica(i) == shard || there.replica(i) == replica) return;
+  }
+  throw Unrecoverable("shard " + std::to_string(shard) + " of the parameters is lost: server/" + std::to_string(shard) +
+                      " and server/" + std::to_string(replica) + ", which had its replica, have failed");
 }
 
 // Returns the result of ask(server). `first` is the pending result of the server that serves the shard.

@@ -161,6 +161,7 @@ class ParameterClient {
   Sent& first_ready(Sent& wanted);
   void take(Sent& sent);
   bool turn_to_replica(ShardState& at, std::uint32_t shard, std::uint32_t asked, const Error& error) const;
+  void check_shard(std::uint32_t shard, std::uint32_t replica) const;
   template <class Result, class Ask>
   Result answer(Future<Result> first, ShardState& at, std::uint32_t shard, const Ask& ask) const;
   void scatter(std::uint32_t tensor, const Part& part, const Array<float>& values, std::span<float> to) const;

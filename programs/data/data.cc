@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstddef>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -13,6 +14,8 @@ namespace lp {
 namespace internal {
 extern const std::string_view kDigitsCsv;  // data/digits.csv
 }
+
+std::vector<std::string> signs() { return {"-1", "1"}; }
 
 Dataset digits() {
   constexpr Eigen::Index kPixels = 64;

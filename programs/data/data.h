@@ -59,8 +59,9 @@ struct LoadOptions {
 // starts a comment. CSV: a line is the features of an example, then its label, separated by commas, or by semicolons if
 // the first line has them. A cell may be in quotes. Blank lines are skipped, and so is a first line of names.
 //
-// Labels are whole numbers from 0, or −1 and +1, which become 0 and 1. In CSV they may also be names; then the classes
-// ascend by name. Error::failed when a file can't be read or a line does not fit the format; it names file and line.
+// Labels are whole numbers from 0, or −1 and +1, which become the classes 0 and 1 with the names of signs(). In CSV
+// labels may also be names; then the classes ascend by name. Error::failed when a file can't be read or a line does not
+// fit the format; it names file and line.
 Dataset load_data(const std::string& name, const LoadOptions& options = {});
 
 // The same from bytes in memory; errors quote the names.
@@ -71,6 +72,9 @@ struct Bytes {
 Dataset parse_idx(const Bytes& images, const Bytes& labels);
 Dataset parse_libsvm(const Bytes& text, Storage storage = Storage::dense, Eigen::Index least_inputs = 0);
 Dataset parse_csv(const Bytes& text, Eigen::Index unlabelled_inputs = 0);
+
+// The names of the classes of labels that are −1 or +1: "-1" and "1".
+std::vector<std::string> signs();
 
 // The same examples with sparse features.
 Dataset sparsified(const Dataset& data);

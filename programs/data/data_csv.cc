@@ -18,6 +18,7 @@ namespace {
 using internal::check_dense_size;
 using internal::kMaxClasses;
 using internal::parse;
+using internal::take_signs;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r";
@@ -164,8 +165,8 @@ class CsvReader {
     Dataset out;
     out.features = Eigen::Map<const Eigen::MatrixXf>(values_.data(), static_cast<Eigen::Index>(inputs_), examples);
     out.labels = Eigen::Map<const Eigen::VectorXi>(labels_.data(), examples);
-    if (has_negative_) out.labels = (out.labels.array() + 1) / 2;
     out.classes = out.labels.maxCoeff() + 1;
+    if (has_negative_) take_signs(out);
     for (const auto& [name, label] : names_) out.names.emplace_back(name);
     return out;
   }

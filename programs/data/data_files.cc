@@ -21,6 +21,7 @@ using internal::check_dense_size;
 using internal::check_plain;
 using internal::kMaxClasses;
 using internal::parse;
+using internal::take_signs;
 using internal::take_word;
 
 namespace {
@@ -179,8 +180,8 @@ Dataset parse_libsvm(const Bytes& text, Storage storage, Eigen::Index least_inpu
     while (next < labels.size()) out.sparse.startVec(next++);
     out.sparse.finalize();
   }
-  if (has_negative) out.labels = (out.labels.array() + 1) / 2;
   out.classes = out.labels.maxCoeff() + 1;
+  if (has_negative) take_signs(out);
   return out;
 }
 

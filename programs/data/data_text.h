@@ -29,6 +29,13 @@ inline void check_plain(const Bytes& file) {
   if (file.bytes.starts_with("\x1f\x8b")) throw_failed(file.name + ": is compressed; run gunzip on it first");
 }
 
+// Makes classes of labels that are −1 or +1.
+inline void take_signs(Dataset& data) {
+  data.labels = (data.labels.array() + 1) / 2;
+  data.names = signs();
+  data.classes = 2;
+}
+
 // Removes the blanks and the next word from the front of `line`, and returns the word.
 inline std::string_view take_word(std::string_view& line) {
   constexpr std::string_view kBlank = " \t\r";

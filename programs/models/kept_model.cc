@@ -192,6 +192,8 @@ std::string to_string(ModelKind kind, const std::vector<Eigen::Index>& units) {
 }
 
 void match_classes(Dataset& data, const std::vector<std::string>& names, int classes, const std::string& source) {
+  if (data.names == signs() && names.empty()) data.names.clear();  // the model has them as 0 and 1
+  if (data.names.empty() && names == signs() && (data.labels.array() == 1).all()) data.names = names;
   if (data.names.empty() != names.empty()) {
     throw_failed(source + ": its labels are " + (names.empty() ? "names, not numbers" : "numbers, not names such as ") +
                  (names.empty() ? "" : quote(names.front())));

@@ -137,8 +137,8 @@ void TrainingWorker::run(Context& node) {
       std::function<Parameters()> result = exchange->result();
       node.exclusive([&] { result_ = std::move(result); });
       return;
-    } catch (const RefusedValues& refused) {
-      return node.fail_program(refused.text());  // no restart helps, nor can the others go on without this gradient
+    } catch (const Unrecoverable& error) {
+      return node.fail_program(error.text());
     } catch (const Error& error) {
       // A server was restarted, alone or with all others: go on from where the servers are now.
       if (error.kind() != ErrorKind::disconnected || ++attempts == kMostAttempts) throw;

@@ -78,6 +78,12 @@ class Keep(unittest.TestCase):
         self.run_here("build/examples/train --data=first.csv --scale --model=linear --rate=1 --save=widths.lpm")
         self.assertEqual("narrow\nwide\n", self.run_here("build/examples/train --predict=widths.lpm --data=new.csv"))
 
+    def test_labels_minus_one_and_plus_one_are_predicted_as_such(self):
+        (self.folder / "first.csv").write_text("".join(f"{i},{1 if i > 50 else -1}\n" for i in range(100)))
+        (self.folder / "new.csv").write_text("3\n99\n")
+        self.run_here("build/examples/train --data=first.csv --scale --model=linear --rate=1 --save=signs.lpm")
+        self.assertEqual("-1\n1\n", self.run_here("build/examples/train --predict=signs.lpm --data=new.csv"))
+
     def test_a_resumed_run_counts_the_steps_of_its_first_model_once(self):
         for flags in ["--steps=100", "--steps=200 --init=s.lpm --directory=second", "--steps=250 --resume=second"]:
             save = "" if "--resume" in flags else "--save=s.lpm"

@@ -44,6 +44,14 @@ class Killed(unittest.TestCase):
                 run.signal("server/1")
                 self.check(run)
 
+    def test_a_shard_whose_servers_are_both_killed_ends_the_training(self):
+        with self.train("synchronous", "--replicated", "--servers=3", "--restarts=2") as run:
+            run.wait_for_step(500)
+            for server in ["server/0", "server/1"]:
+                run.signal(server)
+            self.assertEqual(1, run.wait())
+            self.assertIn("shard 0 of the parameters is lost: server/0 and server/1, which had its replica, have failed", run.shown)
+
     def test_a_killed_worker_comes_back_to_a_replica(self):
         for scheme in some(["synchronous", "asynchronous"]):
             with self.subTest(scheme), self.train(scheme, "--replicated", "--servers=3", "--restarts=2") as run:

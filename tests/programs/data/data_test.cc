@@ -127,6 +127,7 @@ TEST(Libsvm, MinusOneAndPlusOneAreTwoClasses) {
   const Dataset data = parse_libsvm({"-1 1:1\n+1 1:2", "f"});
   EXPECT_EQ(data.labels, Eigen::Vector2i(0, 1));
   EXPECT_EQ(data.classes, 2);
+  EXPECT_EQ(data.names, signs());
   EXPECT_EQ(libsvm_error("-1 1:1\n1 1:1\n2 1:1\n"), "f:3: expected a label of −1 or +1, because other labels are −1");
 }
 
@@ -161,13 +162,20 @@ TEST(Csv, ReadsFeaturesAndALabel) {
   features << 1, 3, -2.5F, 4;
   for (const char* text :
        {"1,-2.5,0\n3,4,1\n", "a,b,class\n1, -2.5 ,0\r\n\n3,4,1", "\"a\",\"b, c\",class\n\"1\",-2.5,\"0\"\n3,4,1",
-        "a;b;class\n1;-2.5;0\n3;4;1\n", "\xef\xbb\xbf\"a\";b;class\n1;\"-2.5\";0\n3;4;1\n", "1,-2.5,-1\n3,4,1\n"}) {
+        "a;b;class\n1;-2.5;0\n3;4;1\n", "\xef\xbb\xbf\"a\";b;class\n1;\"-2.5\";0\n3;4;1\n"}) {
     const Dataset data = parse_csv({text, "f"});
     EXPECT_EQ(data.features, features) << text;
     EXPECT_EQ(data.labels, Eigen::Vector2i(0, 1)) << text;
     EXPECT_EQ(data.classes, 2);
     EXPECT_TRUE(data.names.empty());
   }
+}
+
+TEST(Csv, MinusOneAndPlusOneAreTwoClassesWithTheseNames) {
+  const Dataset data = parse_csv({"1,-2.5,-1\n3,4,1\n", "f"});
+  EXPECT_EQ(data.labels, Eigen::Vector2i(0, 1));
+  EXPECT_EQ(data.names, (std::vector<std::string>{"-1", "1"}));
+  EXPECT_EQ(parse_csv({"1,-1\n2,-1\n", "f"}).classes, 2) << "also if one of them does not occur";
 }
 
 TEST(Csv, ReadsNamesAsLabels) {

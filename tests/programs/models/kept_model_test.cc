@@ -157,6 +157,18 @@ TEST(MatchClasses, TakesLabelsToThoseOfTheModel) {
             "f: its labels are numbers, not names such as \"a\"");
 }
 
+TEST(MatchClasses, AnExampleOfClassPlusOneIsAlsoThatOfMinusOneAndPlusOne) {
+  Dataset data = parse_csv({"1,1\n", "f"});
+  match_classes(data, signs(), 2, "f");
+  EXPECT_EQ(data.labels(0), 1);
+  data = parse_csv({"1,0\n2,1\n", "f"});
+  EXPECT_EQ(error_of([&] { match_classes(data, signs(), 2, "f"); }),
+            "f: its labels are numbers, not names such as \"-1\"");
+  data = parse_csv({"1,-1\n2,1\n", "f"});
+  match_classes(data, {}, 2, "f");  // a model of two classes without names
+  EXPECT_EQ(data.labels, Eigen::Vector2i(0, 1));
+}
+
 TEST(Training, GoesOnFromAKeptModelAloneThatFits) {
   const fs::path file = path_of("first.lpm");
   TrainConfig config;
