@@ -26,6 +26,9 @@ RestorePoint CutKeeper::latest(const std::filesystem::path& run, bool required) 
   for (const std::string& problem : problems) {
     log_line(problem + "; the run continues from step " + std::to_string(cut->step));
   }
+  if (required && problems.empty()) {
+    log_line("the run continues from step " + std::to_string(cut->step) + " of " + run.string());
+  }
   RestorePoint point{cut->step, std::filesystem::absolute(cut->directory)};
   std::set<std::string> names;
   for (const CutMember& member : cut->members) names.insert(member.node);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
 
 #include "lp/base/error.h"
 #include "nodes/parameters/optimizer.h"
@@ -69,7 +70,7 @@ class DqnLearner final : public TransitionLearner {
         target_(parameters_),
         gradient_(network_->size()) {}
 
-  Array<float> policy() const override { return array_of(parameters_); }
+  Array<float> policy() const override { return array_of(target_); }
 
   MetricValues learn(const Transitions& batch, double progress, Random, VectorXf& priorities) override {
     const auto count = static_cast<float>(batch.rewards.size());
@@ -93,7 +94,7 @@ class DqnLearner final : public TransitionLearner {
     clip_norm(gradient_, options_.most_norm);
     optimizer_.rule = Adam{.rate = options_.rate * static_cast<float>(1 - progress)};
     optimizer_.apply(span_of(parameters_), span_of(gradient_));
-    if (optimizer_.steps % options_.target_every == 0) target_ = parameters_;
+    target_ += options_.tracking * (parameters_ - target_);
     return {{"loss", loss}, {"value", static_cast<double>(values_.mean())}};
   }
 
@@ -126,8 +127,10 @@ class DqnLearner final : public TransitionLearner {
 }  // namespace
 
 Agent dqn(const DqnOptions& options) {
-  if (options.target_every == 0)
-    throw Error(ErrorKind::failed, "DQN would copy its network every 0 updates: give 1 or more");
+  if (!(options.tracking > 0 && options.tracking <= 1)) {
+    throw Error(ErrorKind::failed, "DQN's second network follows by a share above 0 and at most 1, but tracking is " +
+                                       std::to_string(options.tracking));
+  }
   return {.name = "dqn",
           .policy = [options](const EnvironmentSpec& spec) { return std::make_unique<DqnPolicy>(options, spec); },
           .copies = options.copies,

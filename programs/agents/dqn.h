@@ -21,9 +21,12 @@ struct DqnOptions {
   double samples_per_insert = 32;
   double priority_exponent = 0.6;
   NStep n_step{.steps = 5, .discount = 0.99F};
-  float rate = 1e-3F;                // Adam's; it falls to 0 over the training
-  std::uint64_t target_every = 100;  // updates from one copy of the network, for targets, to the next
-  float most_norm = 10;              // bounds the length of a gradient
+  float rate = 1e-3F;  // Adam's; it falls to 0 over the training
+  // The share by which a second network follows the one that learns, in each update (Lillicrap et al., "Continuous
+  // control with deep reinforcement learning", 2016, section 3). It gives the targets, and the policy, which is
+  // steadier.
+  float tracking = 0.005F;
+  float most_norm = 10;  // bounds the length of a gradient
   // The probability of an action at random falls from 1 to `least_chance` over this share of the training.
   float least_chance = 0.02F;
   float falling = 0.2F;
