@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <system_error>
 #include <utility>
@@ -17,11 +18,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::size_t kCutDigits = 10;
+
 // With zeros in front, so that names are in the order of their numbers.
-std::string digits_of(std::uint64_t number, int width) {
+std::string digits_of(std::uint64_t number, std::size_t width) {
   std::array<char, 32> digits;
-  std::snprintf(digits.data(), digits.size(), "%0*llu", width, static_cast<unsigned long long>(number));
+  std::snprintf(digits.data(), digits.size(), "%0*llu", static_cast<int>(width),
+                static_cast<unsigned long long>(number));
   return digits.data();
+}
+
+// The cut of the part with this name; 0: it is no part.
+std::uint64_t cut_of(const std::string& name) {
+  std::uint64_t cut = 0;
+  const std::size_t end = name.rfind('-');
+  if (!name.starts_with("part-") || end < kCutDigits) return 0;
+  std::from_chars(&name[end - kCutDigits], &name[end], cut);
+  return cut;
 }
 
 }  // namespace
@@ -32,12 +45,15 @@ PartFiles::PartFiles(const StageSite& site, fs::path into)
       own_(site.stage + "-" + std::to_string(site.op) + "-" + digits_of(site.replica, 3)),
       durable_(site.options.durable) {}
 
-void PartFiles::start() const {
+void PartFiles::start(std::uint64_t cut) const {
   if (!fs::exists(into_)) return;
   for (const fs::directory_entry& one : fs::directory_iterator(into_)) {
-    if (!one.path().filename().string().starts_with("part-")) continue;
-    throw Error(ErrorKind::failed,
-                into_.string() + " has results of another run: remove them, or choose another directory");
+    if (cut_of(one.path().filename().string()) <= cut) continue;
+    throw Error(
+        ErrorKind::failed,
+        into_.string() + (cut == 0 ? " has results of another run: remove them, or choose another directory"
+                                   : " has results behind checkpoint " + std::to_string(cut) +
+                                         ", from which this run goes on: another run has gone on from it before"));
   }
 }
 
@@ -67,7 +83,8 @@ void PartFiles::take_over() {
 void PartFiles::cut(std::uint64_t number) {
   if (!first_cut_) first_cut_ = number;
   if (!file_) return;
-  const std::string name = "part-" + own_ + "-" + digits_of(number, 10) + "-" + std::to_string(node_.incarnation());
+  const std::string name =
+      "part-" + own_ + "-" + digits_of(number, kCutDigits) + "-" + std::to_string(node_.incarnation());
   const fs::path from = file_->path();
   file_->close(durable_);
   file_.reset();

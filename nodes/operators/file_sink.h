@@ -36,8 +36,8 @@ class PartFiles {
     }
     return *file_;
   }
-  // Error::failed when the directory has parts: they are of another run.
-  void start() const;
+  // Error::failed when the directory has parts behind this cut: they are of another run.
+  void start(std::uint64_t cut) const;
   // Ends the part. It belongs to this cut.
   void cut(std::uint64_t number);
   // Makes the parts of this cut and of older ones visible.
@@ -86,7 +86,7 @@ class FileSink final : public Operator, public Consumer<T> {
     }
   }
   void mark(const Mark&) override {}
-  void start() override { parts_.start(); }
+  void start(std::uint64_t cut) override { parts_.start(cut); }
   void cut(std::uint64_t number) override { parts_.cut(number); }
   void commit(std::uint64_t number) override { parts_.commit(number); }
   void finish() override { parts_.finish(); }

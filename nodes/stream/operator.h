@@ -35,8 +35,8 @@ class Operator {
   virtual void cut(std::uint64_t) {}
   // The state after all that came so far, in pieces. It may follow cut().
   virtual void save(OperatorState&) const {}
-  // The pipeline begins: nothing is restored, and no cut of this run is complete.
-  virtual void start() {}
+  // The pipeline goes on from this cut; 0: it begins, nothing is restored, and no cut of this run is complete.
+  virtual void start(std::uint64_t) {}
   // Takes a piece of what save() gave, in this or another replica. Called before any record comes.
   virtual void load(const StatePiece&) {}
   // The cut of this number, and so all before it, is complete, and will not be taken back.

@@ -214,6 +214,26 @@ class Results(Folders):
                 before = [f"--pipeline.from={kept}"]
         self.assertEqual(windowed_counts(lines, 10), parts(into))
 
+    def test_a_run_is_resumed_once(self):
+        into, until, first = self.folder / "counts", self.folder / "end", self.folder / "first"
+        flags = [f"--pipeline.input={self.log}", "--pipeline.follow", f"--pipeline.until={until}", f"--pipeline.into={into}",
+                 "--pipeline.checkpoint_ms=50", "--launch=processes"]
+        lines = make_lines(1000)
+        grow(self.log / "lines", lines[:500])
+        with launch.Launch("stream_wordcount", *flags) as run:
+            wait_for_parts(self, run, into, launch.PATIENCE)
+            run.stop()
+            shutil.copytree(run.directory, first, symlinks=True)
+        grow(self.log / "lines", lines[500:])
+        until.touch()
+        with launch.Launch("stream_wordcount", f"--resume={first}") as run:
+            run.result()
+        expected = parts(into)
+        again = launch.run("stream_wordcount", f"--resume={first}")
+        self.assertEqual(1, again.returncode)
+        self.assertIn("another run has gone on from it before", again.stderr)
+        self.assertEqual(expected, parts(into))
+
     def test_a_run_that_goes_on_from_another_leaves_the_files_of_its_checkpoint(self):
         into, kept = self.folder / "counts", self.folder / "kept"
         flags = [f"--pipeline.input={self.log}", "--pipeline.follow", f"--pipeline.into={into}", "--pipeline.replicas=1",
