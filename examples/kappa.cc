@@ -123,7 +123,8 @@ lp::Program make_program(const Config& config) {
     rows_of(lines, "totals", config.disorder).call<&Table::add>(table);
   }
   if (!config.batch.empty()) {
-    rows_of(pipeline.read({.paths = {config.batch}}, {.name = "old-lines"}), "old-totals", config.disorder)
+    rows_of(pipeline.read({.paths = {config.batch}}, {.name = "old-lines", .replicas = 1}), "old-totals",
+            config.disorder)
         .call<&Table::add>(table);
   }
   add_pipeline(program, pipeline, options_of(config.pipeline));

@@ -1,5 +1,6 @@
 #pragma once
-// The times of events: makes watermarks, which are behind the latest event by `disorder`.
+// The times of events: makes watermarks, which are behind the latest event by `disorder`. An event that is behind the
+// watermark follows it: so its order decides whether an event is late, and not how many came with it.
 //
 // An event that is later than all before it by more than `ahead` is from the future. It changes no watermark, and
 // waits. When the next one is not from the future, the clock of the first was wrong, and it goes to the second output.
@@ -42,12 +43,18 @@ class EventTimes final : public Operator, public Consumer<T>, public Producer<T>
       }
       if (time <= limit_ && sure_ && !bad) [[likely]] {
         if (time > latest_) set_latest(time);
+      } else if (bad || !believe(time)) {
+        this->emit(records.subspan(begin, i - begin));
+        begin = i + 1;
+        if (!bad) wait(records[i]);
         continue;
       }
-      if (!bad && believe(time)) continue;
+      if (time >= due_ || !is_due()) [[likely]] {
+        continue;
+      }
       this->emit(records.subspan(begin, i - begin));
-      begin = i + 1;
-      if (!bad) wait(records[i]);
+      begin = i;
+      send_watermark();
     }
     this->emit(records.subspan(begin));
     send_watermark();
@@ -128,14 +135,16 @@ class EventTimes final : public Operator, public Consumer<T>, public Producer<T>
   void set_latest(EventTime time) {
     latest_ = time;
     limit_ = limit_of(time);
+    due_ = latest_ < kNoTime + disorder_ ? kNoTime : latest_ - disorder_;
   }
   EventTime limit_of(EventTime time) const { return time > kEndOfTime - ahead_ ? kEndOfTime : time + ahead_; }
   void be_sure() { sure_ = agreed_ && waiting_.count == 0; }
   void send_watermark() {
-    if (!agreed_ || latest_ < kNoTime + disorder_ || latest_ - disorder_ <= sent_) return;
-    sent_ = latest_ - disorder_;
+    if (!is_due()) return;
+    sent_ = due_;
     pass({MarkKind::watermark, sent_});
   }
+  bool is_due() const { return agreed_ && due_ > sent_; }
   void pass(const Mark& mark) {
     this->emit_mark(mark);
     this->emit_late_mark(mark);
@@ -147,6 +156,7 @@ class EventTimes final : public Operator, public Consumer<T>, public Producer<T>
   const EventTime ahead_;
   EventTime latest_ = kNoTime;
   EventTime limit_ = kEndOfTime;  // a later event is from the future
+  EventTime due_ = kNoTime;       // the watermark behind latest_
   bool agreed_ = false;           // a second event has confirmed the first one
   bool sure_ = false;             // and none waits
   EventTime sent_ = kNoTime;      // not saved: the receivers keep their watermarks

@@ -61,7 +61,8 @@ inline PipelineOptions options_of(const PipelineFlags& flags) {
 
 // The lines of the input, or of the log that is replayed.
 inline Flow<std::string_view> lines_of(const Pipeline& pipeline, const PipelineFlags& flags) {
-  if (!flags.replay.empty()) return pipeline.read({.paths = {flags.replay}}, {.name = "lines"});
+  // One replica, as that of a stream: the order of the lines decides which events are late.
+  if (!flags.replay.empty()) return pipeline.read({.paths = {flags.replay}}, {.name = "lines", .replicas = 1});
   if (!flags.follow) return pipeline.read({.paths = flags.input}, {.name = "lines"});
   return pipeline.follow({.paths = flags.input, .until = flags.until}, {.name = "lines", .replicas = 1});
 }

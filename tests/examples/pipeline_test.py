@@ -180,6 +180,13 @@ class Results(Folders):
         self.kappa_stream("old", lines[:half])
         self.assertEqual(streamed, self.kappa_stream("new", lines[half:], f"--batch={self.folder / 'old'}"))
 
+    def test_a_replay_of_the_log_makes_the_table_of_a_stream_with_late_lines(self):
+        source = random.Random(7)
+        lines = [f"{50 * i + 400_000 - (300_000 if source.random() < 0.02 else 0)} s{source.randrange(50)} 1\n" for i in range(LINES // 5)]
+        streamed = self.kappa_stream("late", lines)
+        self.assertNotEqual(table_of(lines), streamed)
+        self.assertEqual(streamed, table_in(launch.result("kappa", f"--pipeline.replay={self.folder / 'late'}")))
+
     def kappa_stream(self, log, lines, *flags):
         """The result of a stream of these lines over TCP, whose raw log is kept."""
         log = self.folder / log

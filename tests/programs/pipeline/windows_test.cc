@@ -99,6 +99,26 @@ TEST(WindowsTest, TumblingWindowsHaveTheirBeginAndNotTheirEnd) {
             (Lines{"a -17 -7 1", "a -7 3 1", "a 3 13 1"}));
 }
 
+// All events come at once, so that one watermark behind them would leave none late.
+TEST(WindowsTest, TheOrderOfEventsDecidesWhichAreLate) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  const std::vector<Event> events{{"a", 5}, {"a", 10}, {"a", 9}, {"a", 8}, {"a", 11}, {"a", 22}, {"a", 12}, {"a", 23}};
+  const auto results = pipeline
+                           .generate([events](std::uint64_t number) { return events[number]; },
+                                     {.count = events.size()}, {.replicas = 1})
+                           .event_time(time_of)
+                           .key_by(key_of)
+                           .window(Windows::tumbling(milliseconds(10)), time_of)
+                           .count();
+  write(results, files.output());
+  results.late().write(files.path() / "late",
+                       [](const Event& event, Output& out) { out.line(event.key, ' ', event.time); });
+  EXPECT_EQ(run_pipeline(pipeline, {}), "");
+  EXPECT_EQ(files.lines(), (Lines{"a 0 10 1", "a 10 20 2", "a 20 30 2"}));
+  EXPECT_EQ(files.lines("late"), (Lines{"a 9", "a 8", "a 12"}));
+}
+
 TEST(WindowsTest, AnEventIsInAllSlidingWindowsOverIt) {
   EXPECT_EQ(counts(Windows::sliding(milliseconds(10), milliseconds(5)), {{"a", 0}, {"a", 7}}),
             (Lines{"a -5 5 1", "a 0 10 2", "a 5 15 1"}));
