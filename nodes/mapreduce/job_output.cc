@@ -30,21 +30,27 @@ void JobOutput::take_back() {
   fs::rename(options_.output, options_.parts());
 }
 
+void JobOutput::check_output() const {
+  if (!fs::exists(options_.output)) return;
+  throw Error(ErrorKind::failed,
+              "the output " + options_.output.string() + " exists: remove it, or name a directory that does not exist");
+}
+
 void JobOutput::begin() {
   take_back();
   claim_ = {};
   claim_ = OutputClaim::take(options_.partial(), run_, Content::removed);
-  if (fs::exists(options_.output)) {
-    throw Error(ErrorKind::failed, "the output " + options_.output.string() +
-                                       " exists: remove it, or name a directory that does not exist");
-  }
+  check_output();
   make_directories();
 }
 
 void JobOutput::go_on(bool complete) {
   const bool visible = complete && published();
   if (visible && !fs::exists(options_.partial())) return;
-  if (!visible) take_back();
+  if (!visible) {
+    take_back();
+    check_output();
+  }
   claim_ = {};
   claim_ = OutputClaim::take(options_.partial(), run_, Content::kept);
   if (!visible) make_directories();

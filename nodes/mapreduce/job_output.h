@@ -19,6 +19,7 @@ class JobOutput {
   // made.
   void begin();
   // Goes on with the parts that are there. `complete`: all tasks are done, so the output may be published already.
+  // Errors as begin().
   void go_on(bool complete);
   bool claimed() const { return static_cast<bool>(claim_); }  // whether this run has OUTPUT.partial
   bool published() const;                                     // and no part is missing
@@ -30,6 +31,7 @@ class JobOutput {
 
  private:
   void take_back();
+  void check_output() const;
   void make_directories() const;
 
   const MapReduceOptions& options_;

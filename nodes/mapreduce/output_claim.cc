@@ -88,6 +88,12 @@ OutputClaim OutputClaim::take(const fs::path& directory, const std::string& run,
     const bool own = !run.empty() && owner == run;
     if (!lock(file, own ? LOCK_SH : LOCK_EX)) refuse(directory, owner);
     if (!is_still_at(mark, file)) continue;
+    if (owner.empty() && !has_only_mark(directory)) {
+      fs::remove(mark);
+      throw Error(ErrorKind::failed, directory.string() +
+                                         " is needed for the output while it is made, but has files that are of no "
+                                         "run: move them away, or name another output");
+    }
     if (content == Content::removed && !has_only_mark(directory)) {
       remove_directory(directory);
       continue;

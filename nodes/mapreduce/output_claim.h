@@ -17,7 +17,7 @@ class OutputClaim {
 
   OutputClaim() = default;
   // Makes the directory and claims it for the run. With Content::removed, it is then empty but for the mark.
-  // Error::failed when another run has it that lives, or it cannot be made.
+  // Error::failed when another run has it that lives, it has files that are of no run, or it cannot be made.
   static OutputClaim take(const std::filesystem::path& directory, const std::string& run, Content content);
   // Holds the claim of the own run, too. An empty one when the directory is gone, since the job is over then.
   static OutputClaim share(const std::filesystem::path& directory);

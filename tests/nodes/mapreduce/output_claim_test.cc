@@ -52,6 +52,19 @@ TEST(OutputClaimTest, TheOwnRunMayBeginAgainWhileItsWorkersLive) {
   EXPECT_NE(refusal(path, "second"), "");
 }
 
+TEST(OutputClaimTest, FilesThatAreOfNoRunStay) {
+  const test::Directory directory;
+  const std::filesystem::path path = directory.path() / "counts.partial";
+  std::filesystem::create_directories(path);
+  std::ofstream(path / "mine") << "text";
+  const std::string expected = path.string() + " is needed for the output while it is made, but has files";
+  EXPECT_EQ(refusal(path, "first").substr(0, expected.size()), expected);
+  EXPECT_EQ(refusal(path, "first").substr(0, expected.size()), expected) << "it also was refused";
+  EXPECT_TRUE(std::filesystem::exists(path / "mine"));
+  std::filesystem::remove(path / "mine");
+  EXPECT_EQ(refusal(path, "first"), "");
+}
+
 TEST(OutputClaimTest, WhatCannotBeMadeIsNamed) {
   const test::Directory directory;
   std::ofstream(directory.path() / "file") << "text";
