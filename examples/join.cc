@@ -49,6 +49,7 @@ lp::Program make_program(const Config& config) {
   lp::Pipeline pipeline;
   lp::PipelineFlags other = config.pipeline;
   other.input = config.with;
+  other.replay.clear();
   const auto rows_of = [&](const lp::PipelineFlags& flags) {
     const auto rows = lines_of(pipeline, flags).flat_map<Row>(row_of);
     return config.seconds == 0 ? rows : lp::Flow<Row>(rows.event_time(time_of, std::chrono::seconds(1)));

@@ -114,7 +114,9 @@ lp::Program make_program(const Config& config) {
   const auto table = program.add<Table>({.name = "table"});
   lp::Pipeline pipeline;
   if (!config.pipeline.replay.empty()) {
-    rows_of(lines_of(pipeline, config.pipeline), "totals", config.disorder).call<&Table::add>(table);
+    // One replica reads the log, which is one file, as that of the stream did: the order decides which lines are late.
+    const auto lines = pipeline.read({.paths = {config.pipeline.replay}}, {.name = "lines", .replicas = 1});
+    rows_of(lines, "totals", config.disorder).call<&Table::add>(table);
   } else {
     const std::string end = config.log + "/.end";
     lp::add_line_listener(program,

@@ -109,6 +109,14 @@ Descriptor make_run_directory(const std::filesystem::path& directory, bool own, 
   return taken;
 }
 
+void check_ended(const std::filesystem::path& run) {
+  const Descriptor file(open((run / "lock").c_str(), O_RDWR | O_CLOEXEC));
+  if (!file || flock(file.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  throw Error(ErrorKind::failed, "the run in " + run.string() +
+                                     " has not ended, and would use the same files as a run that resumes it: " +
+                                     "stop it first (`lp stop`), or wait for its end");
+}
+
 void register_run(const std::string& run, const std::filesystem::path& directory) {
   std::error_code ignored;
   std::filesystem::path link;

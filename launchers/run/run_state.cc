@@ -129,6 +129,7 @@ void RunState::take_directory() {
 
 void RunState::continue_earlier() {
   const LaunchOptions& options = launch_.options;
+  check_ended(options.resume);
   begin_ = cuts_.latest(options.resume, /*required=*/true);
   if (options.directory.empty()) return;
   try {

@@ -3,18 +3,14 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
-#include "lp/base/error.h"
+#include "nodes/dataflow/file_error.h"
 
 namespace lp::dataflow {
 namespace {
 
-[[noreturn]] void fail(const std::string& path, int error) {
-  throw Error(ErrorKind::failed,
-              path + " cannot be read: " + std::error_code(error, std::generic_category()).message());
-}
+[[noreturn]] void fail(const std::string& path, int error) { throw FileError(path, "cannot be read", error); }
 
 }  // namespace
 

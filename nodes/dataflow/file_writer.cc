@@ -4,18 +4,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
-#include "lp/base/error.h"
 #include "lp/base/file.h"
+#include "nodes/dataflow/file_error.h"
 
 namespace lp::dataflow {
 namespace {
 
 [[noreturn]] void fail_to_write(const std::string& path, int error) {
-  throw Error(ErrorKind::failed,
-              path + " cannot be written: " + std::error_code(error, std::generic_category()).message());
+  throw FileError(path, "cannot be written", error);
 }
 
 }  // namespace

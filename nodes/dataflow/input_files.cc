@@ -40,6 +40,8 @@ void add_directory(const fs::path& directory, std::set<std::string>& out) {
 void add_path(const std::string& path, std::set<std::string>& out) {
   if (fs::is_directory(path)) {
     add_directory(path, out);
+  } else if (fs::exists(path) && !fs::is_regular_file(path)) {
+    throw Error(ErrorKind::failed, path + " is no regular file: name files, directories or globs");
   } else {
     out.insert(path);
   }

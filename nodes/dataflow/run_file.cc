@@ -6,6 +6,7 @@
 
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
+#include "nodes/dataflow/file_error.h"
 #include "nodes/dataflow/file_window.h"
 
 namespace lp::dataflow {
@@ -37,7 +38,7 @@ class FileSegment final : public SegmentSource {
   std::size_t read(std::uint64_t offset, std::span<char> into) override {
     const std::size_t wanted = std::min<std::uint64_t>(into.size(), segment_.bytes - offset);
     const std::size_t read = read_at(file_, path_, segment_.offset + offset, into.first(wanted));
-    if (read == 0) throw Error(ErrorKind::failed, path_ + " is shorter than it was written");
+    if (read == 0) throw FileError(path_ + " is shorter than it was written");
     return read;
   }
 

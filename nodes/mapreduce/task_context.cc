@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lp/base/text.h"
+#include "nodes/dataflow/file_error.h"
 
 namespace lp::dataflow {
 
@@ -16,6 +17,7 @@ namespace {
 
 // The text of the exception that is being handled. Rethrows those that are not about a record.
 std::string cause() {
+  rethrow_file_error();
   const Error error = as_error(std::current_exception());
   if (error.kind() == ErrorKind::stopped || error.kind() == ErrorKind::disconnected) throw;
   const std::string& type = error.origin().type;

@@ -47,6 +47,10 @@ PartFiles::PartFiles(const StageSite& site, fs::path into)
 
 void PartFiles::start(std::uint64_t cut) const {
   if (!fs::exists(into_)) return;
+  if (!fs::is_directory(into_)) throw Error(ErrorKind::failed, into_.string() + " is no directory for results");
+  // In a run that takes no cuts, another replica may have made results before this one has begun.
+  const bool begins = cut == 0 && node_.incarnation() == 1;
+  if (begins && read_text_if_any(pending() / kRunMark, kLongestRunName) == node_.run_name()) return;
   for (const fs::directory_entry& one : fs::directory_iterator(into_)) {
     if (cut_of(one.path().filename().string()) <= cut) continue;
     throw Error(

@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 17;
 constexpr std::size_t kTailBytes = 64;
+constexpr int kMoreLooks = 3;  // for a file that is missing
 
 // The status of a path, or with an empty path that of a descriptor. Nothing when there is no such file.
 std::optional<struct statx> status_of(const std::string& path, int descriptor = AT_FDCWD) {
@@ -57,6 +58,23 @@ void FollowSource::look() {
   std::error_code ignored;
   const bool ending = !options_.until.empty() && fs::exists(options_.until, ignored);
   watch_directories();
+  Files now = find_files();
+  // A file that got another name meanwhile may have been found under neither.
+  for (int i = 0; i < kMoreLooks && lacks_some(now); ++i) now = find_files();
+  for (const std::string& one : notes_) log_line(site_.stage + ": " + one);
+  files_ = std::move(now);
+  ending_ = ending;
+}
+
+bool FollowSource::lacks_some(const Files& found) const {
+  std::set<Identity> there;
+  for (const auto& [path, file] : found) there.insert(file.identity);
+  return std::any_of(files_.begin(), files_.end(),
+                     [&](const auto& one) { return !there.contains(one.second.identity); });
+}
+
+FollowSource::Files FollowSource::find_files() {
+  notes_.clear();
   std::map<Identity, File> before;
   for (const auto& [path, file] : files_) before.emplace(file.identity, file);
   std::set<std::pair<Device, Identity>> seen;
@@ -69,13 +87,12 @@ void FollowSource::look() {
       for (const auto& one : files_) now.insert(one);
     }
   }
-  files_ = std::move(now);
-  ending_ = ending;
+  return now;
 }
 
 // Adds a file that is there, with what was known about it, unless it is there under another name.
 void FollowSource::add_file(const std::string& path, const std::map<Identity, File>& before,
-                            std::set<std::pair<Device, Identity>>& seen, Files& out) const {
+                            std::set<std::pair<Device, Identity>>& seen, Files& out) {
   const auto status = status_of(path);
   if (path == options_.until || !status) return;
   File file{.identity = identity_of(*status)};
@@ -88,19 +105,22 @@ void FollowSource::add_file(const std::string& path, const std::map<Identity, Fi
   } else if (known != before.end()) {
     file = known->second;
   } else if (namesake != files_.end()) {
-    log_line(site_.stage + ": " + path + " is another file now, and is read from its begin");
+    notes_.push_back(path + " is another file now, and is read from its begin");
   }
-  if (status->stx_size < file.offset) begin_anew(path, file, "is shorter than what was read of it");
+  if (status->stx_size < file.offset) {
+    notes_.push_back(begin_anew(path, file, "is shorter than what was read of it"));
+  }
   file.changed |= std::exchange(file.written, nanoseconds(status->stx_mtime)) != file.written;
   file.size = status->stx_size;
   out.insert_or_assign(path, file);
 }
 
-void FollowSource::begin_anew(const std::string& path, File& file, const char* why) const {
-  log_line(site_.stage + ": " + path + " " + why + ", and is read from its begin");
+// Returns what to log about it.
+std::string FollowSource::begin_anew(const std::string& path, File& file, const std::string& why) {
   file.offset = 0;
   file.tail.clear();
   file.too_long = false;
+  return path + " " + why + ", and is read from its begin";
 }
 
 // Where files may come, and change.
@@ -171,7 +191,7 @@ bool FollowSource::read(const std::string& path, File& file) {
     return false;
   }
   if (std::string_view(block_.data(), std::min(size, before)) != file.tail) {
-    begin_anew(path, file, "has other bytes than those that were read of it");
+    log_line(site_.stage + ": " + begin_anew(path, file, "has other bytes than those that were read of it"));
     return true;
   }
   std::size_t end = before;

@@ -75,13 +75,15 @@ class FollowSource final : public Operator, public StageSource, public Producer<
 
   static Identity identity_of(const struct statx& status);
   void look();
+  Files find_files();
+  bool lacks_some(const Files& found) const;
   void add_file(const std::string& path, const std::map<Identity, File>& before,
-                std::set<std::pair<Device, Identity>>& seen, Files& out) const;
+                std::set<std::pair<Device, Identity>>& seen, Files& out);
   void watch_directories();
   Files::iterator next_file();
   bool read(const std::string& path, File& file);
   std::size_t split(std::size_t at, std::size_t size);
-  void begin_anew(const std::string& path, File& file, const char* why) const;
+  static std::string begin_anew(const std::string& path, File& file, const std::string& why);
   void leave_out(const std::string& path, File& file);
   void set_offset(File& file, std::size_t end);
   std::uint32_t group_of(const Identity& identity) const;
@@ -92,8 +94,9 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   Files files_{};
   std::string last_{};  // the file that was read last
   Time next_look_{};
-  bool ending_ = false;    // nothing more will come
-  std::string trouble_{};  // the last one that was logged
+  bool ending_ = false;               // nothing more will come
+  std::string trouble_{};             // the last one that was logged
+  std::vector<std::string> notes_{};  // lines to log about the files that were found
   std::vector<char> block_{};
   std::uint64_t block_offset_ = 0;
   std::vector<std::string_view> batch_{};

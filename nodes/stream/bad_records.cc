@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lp/base/text.h"
+#include "nodes/dataflow/file_error.h"
 
 namespace lp::dataflow {
 
@@ -14,6 +15,7 @@ void BadRecords::allow(Place place, Skipped skipped, std::size_t memory) {
 }
 
 void BadRecords::skip(const std::string& place) const {
+  rethrow_file_error();
   const Error error = as_error(std::current_exception());
   if (error.kind() != ErrorKind::failed) throw;
   if (!allowed()) throw FunctionError(error, place);

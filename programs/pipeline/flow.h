@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "lp/base/error.h"
 #include "lp/program/handle.h"
 #include "nodes/operators/aggregate.h"
 #include "nodes/operators/event_times.h"
@@ -147,6 +148,7 @@ class Flow : public AnyFlow {
   // effect of every record once.
   template <class F>
   void write(std::filesystem::path into, F f) const {
+    if (into.empty()) throw Error(ErrorKind::failed, "results need a directory, which no flag or option names");
     each<T>([into = std::move(into), f = std::move(f)](dataflow::StageSite& site) {
       return std::make_unique<dataflow::FileSink<T, F>>(site, into, f);
     });

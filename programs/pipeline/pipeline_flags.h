@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lp/base/error.h"
 #include "lp/config/config.h"
 #include "programs/pipeline/pipeline.h"
 
@@ -59,10 +60,14 @@ inline PipelineOptions options_of(const PipelineFlags& flags) {
           .restart_after = std::chrono::milliseconds(flags.restart_ms)};
 }
 
-// The lines of the input, or of the log that is replayed.
+// The lines of the input, or of the log that is replayed. Error::failed when both are given.
 inline Flow<std::string_view> lines_of(const Pipeline& pipeline, const PipelineFlags& flags) {
-  // One replica, as that of a stream: the order of the lines decides which events are late.
-  if (!flags.replay.empty()) return pipeline.read({.paths = {flags.replay}}, {.name = "lines", .replicas = 1});
+  if (!flags.replay.empty() && (!flags.input.empty() || flags.follow)) {
+    throw Error(ErrorKind::failed,
+                "a replay reads its own directory to its end: give --pipeline.replay, or --pipeline.input and perhaps "
+                "--pipeline.follow, not both");
+  }
+  if (!flags.replay.empty()) return pipeline.read({.paths = {flags.replay}}, {.name = "lines"});
   if (!flags.follow) return pipeline.read({.paths = flags.input}, {.name = "lines"});
   return pipeline.follow({.paths = flags.input, .until = flags.until}, {.name = "lines", .replicas = 1});
 }

@@ -221,7 +221,19 @@ class Results(Folders):
                 before = [f"--pipeline.from={kept}"]
         self.assertEqual(windowed_counts(lines, 10), parts(into))
 
-    def test_a_run_is_resumed_once(self):
+    def test_flags_that_do_not_fit_are_refused(self):
+        grow(self.log / "lines", ["1000 a"])
+        for name, flags, said in [
+                ("stream_wordcount", [f"--pipeline.input={self.log}"], "results need a directory"),
+                ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.replay={self.log}", "--pipeline.into=x"], "not both"),
+                ("stream_wordcount", ["--pipeline.input=/dev/zero", f"--pipeline.into={self.folder}/x"], "/dev/zero is no regular file"),
+                ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.into={self.log}/lines"], "lines is no directory")]:
+            with self.subTest(flags):
+                process = launch.run(name, *flags, "--pipeline.restarts=0")
+                self.assertNotEqual(0, process.returncode)
+                self.assertIn(said, process.stderr)
+
+    def test_a_run_is_resumed_once_and_after_its_end(self):
         into, until, first = self.folder / "counts", self.folder / "end", self.folder / "first"
         flags = [f"--pipeline.input={self.log}", "--pipeline.follow", f"--pipeline.until={until}", f"--pipeline.into={into}",
                  "--pipeline.checkpoint_ms=50", "--launch=processes"]
@@ -229,6 +241,9 @@ class Results(Folders):
         grow(self.log / "lines", lines[:500])
         with launch.Launch("stream_wordcount", *flags) as run:
             wait_for_parts(self, run, into, launch.PATIENCE)
+            at_once = launch.run("stream_wordcount", f"--resume={run.directory}")
+            self.assertNotEqual(0, at_once.returncode)
+            self.assertIn("has not ended", at_once.stderr)
             run.stop()
             shutil.copytree(run.directory, first, symlinks=True)
         grow(self.log / "lines", lines[500:])

@@ -270,9 +270,12 @@ TEST(MapReduceFailuresTest, ADiskThatFillsInASpillFailsTheJobAndLeavesNothing) {
   MapReduceEnd end;
   {
     const test::FullDisk full(100'000);
-    end = run_map_reduce(test::SortLines(), files.options());
+    MapReduce options = files.options();
+    options.job.skip_records = 1000;
+    end = run_map_reduce(test::SortLines(), options);
   }
   EXPECT_TRUE(has(end.failure, "cannot be written: File too large")) << end.failure;
+  EXPECT_FALSE(has(end.failure, "record")) << "no record is at fault: " << end.failure;
   EXPECT_FALSE(std::filesystem::exists(files.output()));
   EXPECT_TRUE(files.clean());
 }
