@@ -110,6 +110,8 @@ Descriptor make_run_directory(const std::filesystem::path& directory, bool own, 
 }
 
 void check_ended(const std::filesystem::path& run) {
+  std::error_code ignored;
+  if (std::filesystem::exists(run / "result.json", ignored)) return;  // its launcher may hold the lock a little longer
   const Descriptor file(open((run / "lock").c_str(), O_RDWR | O_CLOEXEC));
   if (!file || flock(file.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   throw Error(ErrorKind::failed, "the run in " + run.string() +

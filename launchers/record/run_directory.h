@@ -16,7 +16,8 @@ std::string random_suffix();  // "7f3a"
 // Returns the run's directory below $XDG_STATE_HOME/lp/runs, or below ~/.local/state/lp/runs.
 std::filesystem::path default_run_directory(const std::string& run);
 
-// Error::failed when the launcher of the run in this directory lives. On a file system without locks, nothing is known.
+// Error::failed when the run in this directory has not ended, and its launcher lives. On a file system without locks,
+// nothing is known.
 void check_ended(const std::filesystem::path& run);
 
 // Links a run that is elsewhere into the default directory, so that tools find it. Removes links whose runs no longer
