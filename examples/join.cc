@@ -21,7 +21,7 @@ struct Config {
   std::vector<std::string> with{};
   std::uint32_t seconds = 0;
   static constexpr auto fields =
-      lp::fields(lp::field("with", "the other input: a file, a directory or a glob in quotes; may be given again"),
+      lp::fields(lp::field("with", "the other input: files, directories or globs in quotes, with commas between them"),
                  lp::field("seconds", "of a window; 0: all lines of a key are joined"));
 };
 

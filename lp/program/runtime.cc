@@ -55,8 +55,12 @@ rpc::LocalProcess::Options Runtime::State::process_options() {
   rpc::LocalProcess::Options out{.run = options.run, .own = options.process, .fingerprint = program.fingerprint()};
   for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
   out.fail = [this](const Error& error) {
-    const std::lock_guard lock(mutex);
-    for (Context::State* one : current) {
+    std::vector<Context::State*> here;  // outside the lock, which the supervisor may need
+    {
+      const std::lock_guard lock(mutex);
+      here = current;
+    }
+    for (Context::State* one : here) {
       if (one != nullptr) one->report(NodeEvent::Failed{error});
     }
   };

@@ -302,7 +302,7 @@ void StageNode::load(const Checkpoint& in) { restored_ = in; }
 // Goes on from a checkpoint, or begins.
 void StageNode::begin() {
   if (!restored_ && options_.from.empty()) {
-    for (const auto& each : operators_) each->start(0);
+    start_operators(0);
   } else {
     const Before before = restored_ ? restore(*restored_) : rescale();
     restored_.reset();
@@ -383,10 +383,20 @@ void StageNode::go_on(const Before& before) {
   watermark_ = before.watermark;
   ended_ = before.ended;
   site_.counts = before.counts;
-  for (const auto& each : operators_) each->start(cut_);
+  start_operators(cut_);
   if (!before.ends.empty()) channels_.set_ends(before.ends);
   for (const std::vector<EdgeCounts>& sent : before.sent) {
     for (std::size_t i = 0; i < std::min(sent.size(), site_.outputs.size()); ++i) site_.outputs[i]->add(sent[i]);
+  }
+}
+
+// The results of another run are still there after a restart.
+void StageNode::start_operators(std::uint64_t cut) {
+  try {
+    for (const auto& each : operators_) each->start(cut);
+  } catch (const Error& error) {
+    context_.fail_program(error.text());
+    throw;
   }
 }
 
@@ -395,7 +405,7 @@ void StageNode::begin_again(std::uint64_t cut) {
   operators_.clear();
   make_operators();
   cut_ = cut;
-  for (const auto& each : operators_) each->start(0);
+  start_operators(0);
 }
 
 // Which records of which file a function of the user has, when it ends the process.

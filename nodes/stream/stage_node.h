@@ -95,6 +95,7 @@ class StageNode final : private CrashNote {
   std::string obstacle(const Before& before) const;
   void go_on(const Before& before);
   void begin_again(std::uint64_t cut);
+  void start_operators(std::uint64_t cut);
   void work();
   bool step();
   [[noreturn]] void fail(const Error& error, std::string place = {});

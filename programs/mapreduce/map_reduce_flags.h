@@ -25,13 +25,14 @@ struct MapReduceFlags {
   std::string scratch{};
 
   static constexpr auto fields = lp::fields(
-      field("input", "a file, a directory or a glob in quotes; may be given again"),
+      field("input", "files, directories or globs in quotes, with commas between them"),
       field("into", "directory for the parts of the result, which must not exist"),
       field("workers", "nodes that map and reduce; 2..8: as many of eight as there are, two at least", range(1, 1024)),
-      field("partitions", "files of the output", range(1, 10'000)), field("memory_mib", "of a worker", at_least(48)),
-      field("split_mib", "of input in a task", at_least(1)),
+      field("partitions", "files of the output", range(1, 10'000)),
+      field("memory_mib", "of a worker", range(48, 1 << 24)),
+      field("split_mib", "of input in a task", range(1, 1 << 24)),
       field("longest_record_mib", "a longer record is a bad one, as is one of more than a quarter of the memory",
-            at_least(1)),
+            range(1, 1 << 24)),
       field("skip_records", "the most bad records that are left out; one more ends the program", non_negative),
       field("restarts", "how often a node that fails is started again, before the program stops", non_negative),
       field("backups", "whether late tasks are given to a second worker, too"),

@@ -29,13 +29,14 @@ struct PipelineFlags {
   std::uint64_t skip_records = 0;
 
   static constexpr auto fields = lp::fields(
-      field("input", "a file, a directory or a glob in quotes; may be given again"),
+      field("input", "files, directories or globs in quotes, with commas between them"),
       field("replay", "instead of the input: reads this directory, the raw log of a stream, to its end"),
       field("into", "directory for the parts of the results"),
       field("follow", "whether the input grows: new lines and files are read as they come"),
       field("until", "with --follow: the stream ends when this file is there"),
       field("replicas", "nodes of a stage", range(1, 128)),
-      field("memory_mib", "of an operator, before it writes to scratch; states of keys may not have more", at_least(1)),
+      field("memory_mib", "of an operator, before it writes to scratch; states of keys may not have more",
+            range(1, 1 << 24)),
       field("checkpoint_ms", "from a checkpoint to the next one; results become visible with them", at_least(1)),
       field("from",
             "directory of a run that has stopped: goes on from its last checkpoint, also with other --replicas"),
