@@ -28,11 +28,11 @@ std::string digits_of(std::uint64_t number, std::size_t width) {
   return digits.data();
 }
 
-// The cut of the part with this name; 0: it is no part.
+// The cut of the part with this name; 0: no run of a pipeline has made it.
 std::uint64_t cut_of(const std::string& name) {
   std::uint64_t cut = 0;
   const std::size_t end = name.rfind('-');
-  if (!name.starts_with("part-") || end < kCutDigits) return 0;
+  if (end == std::string::npos || end < kCutDigits) return 0;
   std::from_chars(&name[end - kCutDigits], &name[end], cut);
   return cut;
 }
@@ -52,7 +52,8 @@ void PartFiles::start(std::uint64_t cut) const {
   const bool begins = cut == 0 && node_.incarnation() == 1;
   if (begins && read_text_if_any(pending() / kRunMark, kLongestRunName) == node_.run_name()) return;
   for (const fs::directory_entry& one : fs::directory_iterator(into_)) {
-    if (cut_of(one.path().filename().string()) <= cut) continue;
+    const std::string name = one.path().filename().string();
+    if (!name.starts_with("part-") || (cut != 0 && cut_of(name) <= cut)) continue;
     throw Error(
         ErrorKind::failed,
         into_.string() + (cut == 0 ? " has results of another run: remove them, or choose another directory"

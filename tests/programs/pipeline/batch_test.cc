@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lp/base/file.h"
 #include "lp/base/hash.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
@@ -309,6 +311,16 @@ TEST(PipelineTest, ResultsOfAnotherRunAreNotMixedWithNewOnes) {
   const std::string failure = run_pipeline(word_count(files), {.replicas = 3, .restarts = 0});
   EXPECT_NE(failure.find("has results of another run"), std::string::npos) << failure;
   EXPECT_EQ(files.lines(), (Lines{"a\t2", "b\t1"}));
+}
+
+TEST(PipelineTest, ResultsOfAMapReduceAreNotMixedWithNewOnes) {
+  const PipelineFiles files;
+  files.write("one", "a b a\n");
+  std::filesystem::create_directories(files.output());
+  write_file(files.output() / "part-00000", "a 2\n");
+  const std::string failure = run_pipeline(word_count(files), {.restarts = 3});
+  EXPECT_NE(failure.find("has results of another run"), std::string::npos) << failure;
+  EXPECT_EQ(failure.find("budget"), std::string::npos) << "no restart can help: " << failure;
 }
 
 TEST(PipelineTest, OptionsThatDoNotFitAreRefused) {
