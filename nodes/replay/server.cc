@@ -75,7 +75,18 @@ Server::Server(Context& context, ServerOptions options)
   std::error_code error;
   std::filesystem::create_directories(options_.checkpoints, error);
   if (error) throw_failed(options_.checkpoints.string() + " cannot be made: " + error.message());
-  if (const auto saved = files(); !saved.empty()) load_tables(Checkpoint::read(saved.back()));
+  if (const auto saved = files(); !saved.empty()) begin_with(saved);
+}
+
+void Server::begin_with(const std::vector<std::filesystem::path>& saved) {
+  const std::string file = saved.back().string();
+  try {
+    load_tables(Checkpoint::read(file));
+  } catch (const Error& error) {
+    const std::string before = saved.size() > 1 ? saved[saved.size() - 2].string() : "no items";
+    throw Error(error.kind(), "the server cannot begin with " + file + ": " + error.text() +
+                                  "; if you move that file away, the server begins with " + before);
+  }
 }
 
 Future<InsertReply> Server::insert(InsertRequest request) {

@@ -74,6 +74,7 @@ class Server {
   Context& context() { return context_; }
 
  private:
+  void begin_with(const std::vector<std::filesystem::path>& saved);
   SharedTable& table(std::uint32_t number) const;
   ChunkRef add_chunk(ChunkData data, const SharedTable& table);
   std::vector<std::filesystem::path> files() const;

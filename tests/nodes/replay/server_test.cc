@@ -297,6 +297,37 @@ TEST(ReplayServerTest, StepsOfEverySizeTravelAsBytes) {
   }
 }
 
+// The error of a server that cannot start.
+std::string start_error(const ServerOptions& options) {
+  Program program("replay");
+  program.group<Server>({.name = "replay", .replicas = 1}, context, options);
+  LocalRun run(program, {}, LocalRun::kNothingHere);
+  run.start_one("replay/0", 1);
+  return run.failed().at("replay/0").text();
+}
+
+TEST(ReplayServerTest, ADamagedCheckpointFileIsNamedWithTheOneBeforeIt) {
+  const test::Directory directory;
+  const ServerOptions options{.tables = {queue_table("steps", test_columns(), 100)}, .checkpoints = directory.path()};
+  std::vector<std::string> files;
+  {
+    ReplayRun replay(options);
+    TrajectoryWriter writer(replay.client(), "steps");
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      insert_range(writer, i, i + 1);
+      files.push_back(replay.client().call<&Server::checkpoint_file>());
+    }
+  }
+  std::filesystem::resize_file(files[1], std::filesystem::file_size(files[1]) / 2);
+  const std::string error = start_error(options);
+  EXPECT_NE(error.find("cannot begin with " + files[1] + ": "), std::string::npos) << error;
+  EXPECT_TRUE(error.ends_with("move that file away, the server begins with " + files[0])) << error;
+  std::filesystem::remove(files[1]);
+  ReplayRun again(options);
+  Sampler sampler(again.client(), "steps");
+  EXPECT_EQ(drain(sampler), std::vector<std::uint64_t>{0});
+}
+
 TEST(ReplayServerTest, ACheckpointOfAnotherTableIsRefused) {
   const test::Directory directory;
   ServerOptions options{.tables = {fifo_table()}, .checkpoints = directory.path()};
@@ -304,13 +335,6 @@ TEST(ReplayServerTest, ACheckpointOfAnotherTableIsRefused) {
     ReplayRun replay(options);
     replay.client().call<&Server::checkpoint_file>();
   }
-  const auto start_error = [](const ServerOptions& other) {
-    Program program("replay");
-    program.group<Server>({.name = "replay", .replicas = 1}, context, other);
-    LocalRun run(program, {}, LocalRun::kNothingHere);
-    run.start_one("replay/0", 1);
-    return run.failed().at("replay/0").text();
-  };
   ServerOptions renamed = options;
   renamed.tables[0].name = "others";
   EXPECT_NE(start_error(renamed).find("its tables are steps, but here they are others"), std::string::npos);
