@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +13,6 @@
 #include <system_error>
 #include <utility>
 
-#include "launchers/admin/admin_server.h"
 #include "launchers/admin/relay.h"
 #include "launchers/control/message_stream.h"
 #include "launchers/os/pidfd.h"
@@ -24,20 +22,6 @@
 namespace lp::launch {
 namespace {
 constexpr auto kCommandEndTimeout = std::chrono::seconds(2);  // for a command whose connection has ended
-}
-
-Descriptor connect_to_run(const std::filesystem::path& directory) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(directory, error)) return Descriptor();
-  Descriptor opened;
-  const std::string name = live_address(directory, opened);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  name.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
-  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  // The kernel connects at once, or not at all.
-  const int failed = connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  return failed == 0 ? std::move(socket) : Descriptor();
 }
 
 AdminClient::AdminClient(const std::vector<std::string>& command, Time until) {

@@ -1,5 +1,5 @@
 #pragma once
-// The client's end of a run's control socket, for the lp command and for tests. run_api.h lists the requests.
+// The client's end of a run's admin socket, for the lp command and for tests. run_api.h lists the requests.
 //
 // One thread owns and uses it.
 
@@ -12,13 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "launchers/admin/run_connection.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::launch {
-
-// Connects to the socket of the run in `directory`. Returns none when no run serves there.
-Descriptor connect_to_run(const std::filesystem::path& directory);
 
 class AdminClient {
  public:

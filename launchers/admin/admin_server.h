@@ -1,5 +1,5 @@
 #pragma once
-// A run's control socket: a Unix socket in the run's directory, over which this user's processes exchange lines with
+// A run's admin socket: a Unix socket in the run's directory, over which this user's processes exchange lines with
 // the run. A client of another user, one that sends too much, and one that reads too slowly get an error and are
 // dropped. No client can make the run wait, except for the time that finish() gives.
 //

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "launchers/admin/admin_client.h"
+#include "launchers/admin/run_connection.h"
 #include "launchers/control/process_roles.h"
 #include "launchers/os/shell_quote.h"
 #include "launchers/record/run_directory.h"

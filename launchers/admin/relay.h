@@ -1,5 +1,5 @@
 #pragma once
-// The way to a run's control socket from another host. The engine of the run (srun, kubectl) or ssh starts the run's
+// The way to a run's admin socket from another host. The engine of the run (srun, kubectl) or ssh starts the run's
 // own program beside the coordinator. The standard input and output of that process are then a connection to the
 // socket. So nothing listens, and the engine decides who may connect. Functions without state.
 

@@ -1,5 +1,5 @@
 #pragma once
-// The requests that a running program answers over its control socket. Each request and each answer is a line of JSON.
+// The requests that a running program answers over its admin socket. Each request and each answer is a line of JSON.
 // The lp command is the usual client; README.md describes the protocol.
 //
 //   {"ask":"status"}                         the status, as in status.json

@@ -14,7 +14,7 @@
 
 #include "launchers/control/message_stream.h"
 #include "launchers/os/executable.h"
-#include "launchers/remote/remote_agents.h"
+#include "launchers/remote/remote_agent.h"
 
 namespace lp::launch {
 

@@ -24,7 +24,7 @@ class HostReconnector {
   };
 
   // The hosts that come back, by their numbers in the run. The other arguments are those of start_agents_there(), but
-  // each attempt has the patience that all of its attempts have together there.
+  // each attempt may take as long as start_agents_there() gives all attempts together.
   HostReconnector(std::map<std::size_t, Host> hosts, RemoteOptions options, Executable binary);
   ~HostReconnector();
   HostReconnector(const HostReconnector&) = delete;

@@ -214,8 +214,7 @@ void RunState::end() {
   });
 }
 
-// A job that has not succeeded may begin again, and goes on with all of them. Any other run leaves no more than a run
-// that resumes it needs.
+// A job that failed may start again, so it keeps all files. Any other run keeps only the files that --resume needs.
 void RunState::remove_files_of_nodes() {
   const std::filesystem::path& directory = launch_.options.directory;
   if (directory.empty()) return;

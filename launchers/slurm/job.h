@@ -12,8 +12,8 @@
 
 namespace lp::launch {
 
-// Files below the directory of a run: the output of its job. kJobNumber (records.h) has the job's number, and then
-// that of its start.
+// Files below the directory of a run: the output of its job. The file kJobNumber (records.h) holds the job's number,
+// then the number of its start.
 constexpr const char* kJobOutput = "job.out";
 constexpr const char* kJobErrors = "job.err";
 

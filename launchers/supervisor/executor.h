@@ -1,7 +1,7 @@
 #pragma once
-// The seam between the coordinator, which decides, and whatever runs nodes. A process is what
-// the plan calls so: nodes that live and die together. An executor runs them in a process of the system, or as threads.
-// All calls come from the loop thread of a run, and none of them waits.
+// The seam between the coordinator, which decides, and an executor, which runs nodes. A process is a process of the
+// plan: nodes that live and die together. An executor runs them in a process of the system, or as threads. All calls
+// come from the loop thread of a run, and none of them waits.
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,8 @@ namespace lp::gpu {
 
 constexpr const char* kDriverLibrary = "libcuda.so.1";
 
-// Why the driver gives no handle of a GPU's memory, like "GPU 1: CUDA error 801"; empty when it does for each of them.
+// Returns why the driver gives no handle of a GPU's memory, like "GPU 1: CUDA error 801"; empty: every GPU has a
+// handle.
 std::string ipc_obstacle(const std::string& driver = kDriverLibrary);
 
 }  // namespace lp::gpu

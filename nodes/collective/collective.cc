@@ -10,33 +10,16 @@
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
 #include "lp/base/text.h"
+#include "nodes/collective/rank_sum.h"
 
 namespace lp {
 namespace {
-
-constexpr std::size_t kBlock = 1024;  // values that are summed at a time: they stay in the processor's first cache
 
 // A rank that has waited for this long checks whether all others live. Each next wait is twice as long.
 constexpr Duration kFirstPatience = std::chrono::milliseconds(100);
 constexpr Duration kMostPatience = std::chrono::seconds(2);
 constexpr Duration kStep = CollectiveMember::kStepTime;
 constexpr Duration kToAnswer = std::chrono::seconds(1);  // for a member that lives and is not being restarted
-
-// Adds element by element, from the first array to the last; all have one size.
-Array<float> sum_in_order(std::span<const Array<float>> arrays) {
-  auto sum = Array<float>::uninitialized(arrays[0].size());
-  const std::span<float> total = sum.edit();
-  for (std::size_t begin = 0; begin < total.size(); begin += kBlock) {
-    const std::size_t count = std::min(kBlock, total.size() - begin);
-    float* const to = total.data() + begin;
-    std::copy_n(arrays[0].data() + begin, count, to);
-    for (const Array<float>& one : arrays.subspan(1)) {
-      const float* const from = one.data() + begin;
-      for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
-    }
-  }
-  return sum;
-}
 
 }  // namespace
 
@@ -202,7 +185,7 @@ Array<float> Collective::sum_of_all(const Operation& operation, const Array<floa
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     given.push_back(rank == rank_ ? own : receive(rank, operation, own.size()));
   }
-  return sum_in_order(given);
+  return sum_in_rank_order(given);
 }
 
 void Collective::check_joined() const {

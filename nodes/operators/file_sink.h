@@ -42,7 +42,7 @@ class PartFiles {
   void cut(std::uint64_t number);
   // Makes the parts of this cut and of older ones visible.
   void commit(std::uint64_t number);
-  // Removes the directory of parts that are not visible: those that are left are of incarnations that were killed.
+  // Removes the directory of parts that are not visible. Killed incarnations have left these parts.
   void finish();
   void save(OperatorState& out) const;
   void load(const StatePiece& piece);

@@ -157,7 +157,7 @@ class Collector {
   bool handing_on_ = false;
 };
 
-// Records of a file; valid until the next ones are read.
+// Refers to records of a file; valid until the next ones are read.
 struct FilePlace {
   std::string_view path{};  // empty: they are of no file
   std::uint64_t first = 0;  // the byte at which the first one begins

@@ -42,8 +42,8 @@ class SpilledRuns {
   // Calls f(group) for each key of the range, in their order, until it returns false. Values of a key come in the order
   // of the runs.
   void each_in(const KeyRange& range, std::size_t memory, const std::function<bool(Groups& group)>& f);
-  // The same, and goes on behind the range, as far as the blocks go that have it. Returns the least of the keys that
-  // other blocks begin with behind it, or their first bytes; empty: there is none.
+  // Like each_in(), but continues past the range to the end of its blocks. Returns the least of the keys with which
+  // later blocks begin, or its first bytes; empty: there is none.
   std::string each_from(const KeyRange& range, std::size_t memory, const std::function<bool(Groups& group)>& f);
   // Whether the pairs of a key are this replica's. After a change of their number, runs also have others' pairs.
   bool owns(std::string_view key) const { return site_.owns(key_group(key)); }

@@ -1,4 +1,4 @@
-// Any bytes as JSON from a run's control socket or directory: a status, a document, or a sentence.
+// Any bytes as JSON from a run's admin socket or directory: a status, a document, or a sentence.
 
 #include <cstddef>
 #include <cstdint>

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -15,6 +14,7 @@
 
 #include "launchers/os/run_command.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/json.h"
 #include "tools/lp/machine.h"
 #include "tools/lp/refusal.h"
@@ -83,7 +83,7 @@ void add_file(const fs::path& root, const fs::path& from, const fs::path& to) {
 
 void add_text(const fs::path& root, const fs::path& to, const std::string& text) {
   make_directories(root, to.parent_path().relative_path());
-  std::ofstream(root / to.relative_path()) << text;
+  write_file(root / to.relative_path(), text);
   fs::permissions(root / to.relative_path(), fs::perms(0644));
 }
 
@@ -110,7 +110,7 @@ Blob add_blob(const fs::path& layout, const fs::path& file) {
 
 Blob add_blob(const fs::path& layout, const std::string& text) {
   const fs::path file = layout.parent_path() / "blob";
-  std::ofstream(file) << text;
+  write_file(file, text);
   return add_blob(layout, file);
 }
 

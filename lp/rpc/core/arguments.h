@@ -69,7 +69,7 @@ struct ArgumentsOps {
   std::size_t (*bytes)(const void* arguments);  // a rough estimate
 };
 
-// A copy that lives as long as a handler runs.
+// Holds a copy of the arguments as long as a handler runs.
 class CopiedArguments {
  public:
   CopiedArguments(const ArgumentsOps& ops, const void* arguments);

@@ -91,8 +91,8 @@ class StateBase : public Recycled {
   bool shared() const noexcept { return references_.load(std::memory_order_relaxed) > 1; }
 
   bool ready() const noexcept { return phase_.load(std::memory_order_acquire) == kReady; }
-  // Whether it is complete, or a thread completes it now. Orders with the stores that may_have_run() reads: see
-  // cancel().
+  // Returns whether it is complete, or a thread completes it now. Synchronizes with the stores that may_have_run()
+  // reads: see cancel().
   bool claimed() const noexcept { return phase_.load() != kPending; }
   // Like ready(), for polling: also asks the carrier to deliver without a waiting thread.
   bool poll() noexcept {

@@ -1,6 +1,6 @@
 #pragma once
 // Gives back arrays that lie on the heap of another process, through a ring with the numbers of their leases. One side
-// gives, the other takes when it comes by. A ReleaseRing lies in memory that both processes map. ReleaseWriter and
+// gives, the other takes at its next poll. A ReleaseRing lies in memory that both processes map. ReleaseWriter and
 // ReleaseReader are one side's view of it, and each is for one thread at a time.
 
 #include <atomic>

@@ -233,8 +233,8 @@ bool TcpGuard::State::answer() {
   return true;
 }
 
-// Returns false when the key is not known, or not yet: the news of a process may take another way than its first call.
-// Without an answer the process tries again.
+// Returns false when the key is not known, or not yet: the key may arrive after the first call, because they take
+// different paths. Without an answer the process tries again.
 bool TcpGuard::State::answer_key(const Request& request) {
   std::unique_lock lock(mutex);
   const auto permit = permits.find(request.key);

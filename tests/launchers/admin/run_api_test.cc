@@ -1,4 +1,4 @@
-// A run's control socket: its answers, and the load that it withstands.
+// A run's admin socket: its answers, and the load that it withstands.
 
 #include "launchers/admin/run_api.h"
 

@@ -64,7 +64,7 @@ std::string name_of(RunEvent::Kind kind) {
   }
 }
 
-// Records a run through its control socket.
+// Records a run through its admin socket.
 class Tracer {
  public:
   Tracer(launch::AdminClient& client, const RunLocation& run, std::optional<double> share)
