@@ -1,10 +1,10 @@
 #include "launchers/all_engines.h"
 
-#include "launchers/kubernetes/engine.h"
-#include "launchers/processes/engine.h"
-#include "launchers/slurm/engine.h"
-#include "launchers/ssh/engine.h"
-#include "launchers/threads/engine.h"
+#include "launchers/engines/kubernetes/engine.h"
+#include "launchers/engines/processes/engine.h"
+#include "launchers/engines/slurm/engine.h"
+#include "launchers/engines/ssh/engine.h"
+#include "launchers/engines/threads/engine.h"
 
 namespace lp::launch {
 

@@ -16,7 +16,7 @@
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
 #include "tests/bench/scale.h"
-#include "tests/launchers/slurm/slurm_cluster.h"
+#include "tests/launchers/engines/slurm/slurm_cluster.h"
 
 namespace lp::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "lp/base/json_value.h"
 #include "lp/base/random.h"
 #include "tests/job_files.h"
-#include "tests/launchers/slurm/slurm_cluster.h"
+#include "tests/launchers/engines/slurm/slurm_cluster.h"
 #include "tests/launchers/tools_for_test.h"
 
 namespace lp::test {

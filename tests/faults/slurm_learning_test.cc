@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/directory.h"
-#include "tests/launchers/slurm/slurm_cluster.h"
+#include "tests/launchers/engines/slurm/slurm_cluster.h"
 #include "tests/launchers/subprocess.h"
 
 namespace lp::test {

@@ -11,7 +11,7 @@
 #include "launchers/os/spawn.h"
 #include "lp/base/scheduler.h"
 #include "tests/directory.h"
-#include "tests/launchers/slurm/slurm_cluster.h"
+#include "tests/launchers/engines/slurm/slurm_cluster.h"
 #include "tests/launchers/subprocess.h"
 #include "tests/launchers/watched.h"
 

@@ -22,7 +22,7 @@ TOOLS = ["tools/lp", "tools/lp/trace", "tools/lp/views", "tools/lp/why", "tools/
 ROOMS = ["launchers/" + room for room in
          ["os", "http", "record", "control", "supervisor", "observation", "engine", "plan", "agent", "remote", "executor",
           "admin", "metrics"]]
-ENGINES = ["launchers/" + engine for engine in ["threads", "processes", "ssh", "slurm", "kubernetes"]]
+ENGINES = ["launchers/engines/" + engine for engine in ["threads", "processes", "ssh", "slurm", "kubernetes"]]
 
 # The folders that the files of a folder may include, beside their own folder. The longest prefix counts.
 MAY_INCLUDE = {
@@ -63,7 +63,7 @@ MAY_INCLUDE = {
     "tools/lp/why": LP + ROOMS + ["tools/lp"],
     "tools/lp/report": LP + ROOMS + ["tools/lp", "tools/lp/views", "tools/lp/why"],
     "tools/lp/ui": LP + ROOMS + ["tools/lp", "tools/lp/views", "tools/lp/why"],
-    "tools/lp/commands": LP + ROOMS + TOOLS + ["launchers/kubernetes"],  # lp image is for pods
+    "tools/lp/commands": LP + ROOMS + TOOLS + ["launchers/engines/kubernetes"],  # lp image is for pods
     "programs/data": LP + NODES,
     "programs/models": LP + NODES + ["programs/data"],
     "programs/training": LP + NODES + ["programs/data", "programs/models"],
@@ -81,6 +81,8 @@ MAY_INCLUDE = {
 }
 
 MOST_ROOMS = 24
+FLOORS = ["launchers", "lp/rpc"]
+MOST_ON_A_FLOOR = 20
 HEAVY = re.compile(r"^(cuda\w*\.h|cublas\w*\.h|nccl\.h|zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|zstd.h|nlohmann/)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
@@ -111,6 +113,16 @@ def wrong_includes(name, text):
     return sentences
 
 
+def floors(names):
+    """What a reader sees on the floor of each folder: its folders and its rooms."""
+    result = collections.defaultdict(set)
+    for name in names:
+        parts = name.split("/")
+        for i in range(1, len(parts)):
+            result["/".join(parts[:i])].add(parts[i].partition(".")[0])
+    return {folder: len(seen) for folder, seen in result.items()}
+
+
 def rooms(names):
     """The number of rooms of each folder: a source with its header is one room."""
     result = collections.defaultdict(set)
@@ -124,6 +136,10 @@ class Includes(unittest.TestCase):
     def test_no_folder_has_more_rooms_than_a_reader_takes_in(self):
         counted = rooms(name for name, _ in tree.sources() if not name.startswith("tests/"))
         self.assertEqual({}, {folder: count for folder, count in counted.items() if count > MOST_ROOMS})
+
+    def test_the_floors_of_launchers_and_rpc_are_seen_at_once(self):
+        counted = floors(name for name, _ in tree.sources())
+        self.assertEqual({}, {folder: counted[folder] for folder in FLOORS if counted[folder] > MOST_ON_A_FLOOR})
 
     def test_each_folder_has_its_rule(self):
         folders = {name.rpartition("/")[0] for name, _ in tree.sources() if not name.startswith("tests/")}
@@ -152,16 +168,16 @@ class Includes(unittest.TestCase):
             ("launchers/supervisor/a.cc", '#include "launchers/plan/b.h"'),
             ("launchers/os/a.cc", '#include "launchers/record/b.h"'),
             ("launchers/agent/a.cc", '#include "launchers/b.h"'),
-            ("launchers/slurm/a.cc", '#include "launchers/kubernetes/b.h"'),
-            ("launchers/ssh/a.cc", '#include "launchers/processes/b.h"'),
-            ("launchers/plan/a.cc", '#include "launchers/threads/b.h"'),
+            ("launchers/engines/slurm/a.cc", '#include "launchers/engines/kubernetes/b.h"'),
+            ("launchers/engines/ssh/a.cc", '#include "launchers/engines/processes/b.h"'),
+            ("launchers/plan/a.cc", '#include "launchers/engines/threads/b.h"'),
             ("launchers/engine/a.cc", '#include "launchers/plan/b.h"'),
-            ("launchers/run/a.cc", '#include "launchers/slurm/b.h"'),
+            ("launchers/run/a.cc", '#include "launchers/engines/slurm/b.h"'),
             ("launchers/run/a.cc", '#include "launchers/b.h"'),
-            ("tools/lp/a.cc", '#include "launchers/slurm/b.h"'),
+            ("tools/lp/a.cc", '#include "launchers/engines/slurm/b.h"'),
             ("tools/lp/a.cc", '#include "tools/lp/views/b.h"'),
             ("nodes/serving/a.cc", '#include "nodes/replay/b.h"'),
-            ("examples/a.cc", '#include "launchers/slurm/b.h"'),
+            ("examples/a.cc", '#include "launchers/engines/slurm/b.h"'),
             ("nodes/a.h", '  #  include "launchers/b.h"'),
             ("launchers/a.cc", '#include "nodes/b.h"'),
             ("lp/program/a.h", '#include "launchers/b.h"'),
@@ -180,7 +196,7 @@ class Includes(unittest.TestCase):
             ("lp/rpc/a.h", '#include "lp/wire/b.h"'),
             ("lp/rpc/a.cc", '#include "lp/rpc/b_generated.h"'),
             ("programs/a.h", '#include "nodes/b.h"'),
-            ("launchers/slurm/a.cc", '#include "launchers/plan/b.h"'),
+            ("launchers/engines/slurm/a.cc", '#include "launchers/plan/b.h"'),
             ("lp/rpc/tcp/a.cc", '#include "lp/rpc/core/b.h"'),
             ("nodes/a.cc", '#include "lp/lp.h"'),
             ("examples/a.cc", '#include "launchers/b.h"'),

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/launchers/engines/slurm/slurm_cluster.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/remote/ssh_hosts.h"
-#include "tests/launchers/slurm/slurm_cluster.h"
 #include "tests/launchers/watched.h"
 
 namespace lp::test {

@@ -1,7 +1,7 @@
 // lp and jobs of a real Slurm: while they wait, while they run, and when they have ended silently.
 
 #include "lp/base/json_value.h"
-#include "tests/launchers/slurm/slurm_cluster.h"
+#include "tests/launchers/engines/slurm/slurm_cluster.h"
 #include "tests/tools/lp/lp_fixture.h"
 
 namespace lp::test {

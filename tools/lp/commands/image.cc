@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "launchers/kubernetes/pod_environment.h"
+#include "launchers/engines/kubernetes/pod_environment.h"
 #include "lp/base/text.h"
 #include "tools/lp/command.h"
 #include "tools/lp/image_archive.h"
