@@ -90,18 +90,25 @@ void add_stages(const std::vector<lp::StageStatistics>& stages, Result& result) 
   result.idle_share = seconds > 0 ? idle / seconds : 0;
 }
 
-// Writes a file. When that fails, the result of the training is still reported.
-template <class Write>
-void keep(const char* name, Write write) {
-  try {
-    write();
-  } catch (const lp::Error& error) {
-    std::fprintf(stderr, "%s could not be saved: %s\n", name, error.what());
+// The files that could not be written. The result of the training is still reported.
+class LostFiles {
+ public:
+  template <class Write>
+  void keep(const std::string& name, Write write) {
+    try {
+      write();
+    } catch (const lp::Error& error) {
+      text_ += (text_.empty() ? "" : "; ") + name + " could not be saved: " + error.what();
+    }
   }
-}
+  const std::string& text() const { return text_; }  // empty: all were written
+
+ private:
+  std::string text_;
+};
 
 // The results of the looks during the training: all in a file, and at most ten on standard output.
-void add_looks(const lp::MetricSeries& series, const std::string& file, Result& result) {
+void add_looks(const lp::MetricSeries& series, const std::string& file, Result& result, LostFiles& lost) {
   if (!series.contains("loss")) return;  // the training ended before the first look
   const std::vector<lp::MetricPoint>& losses = series.at("loss");
   const std::vector<lp::MetricPoint>& accuracies = series.at("accuracy");
@@ -112,7 +119,7 @@ void add_looks(const lp::MetricSeries& series, const std::string& file, Result& 
                 losses[i].value, 100 * accuracies[i].value);
   }
   std::printf("\n");
-  if (!file.empty()) keep("the curves", [&] { lp::write_file_durably(file, lp::to_csv(series)); });
+  if (!file.empty()) lost.keep("the curves", [&] { lp::write_file_durably(file, lp::to_csv(series)); });
 }
 
 // Has no clients if the scheme has no such group.
@@ -130,8 +137,13 @@ std::string save(const lp::KeptModel& model, const std::string& file, const lp::
   } catch (const lp::Error& error) {
     if (!model.parameters.allFinite()) throw;  // nobody could use it
     const std::string other = run.directory() / "model.lpm";
-    lp::write_model(model, other);
-    throw lp::Error(lp::ErrorKind::failed, std::string(error.what()) + "; the model is saved in " + other);
+    try {
+      lp::write_model(model, other);
+    } catch (const lp::Error& another) {
+      lp::throw_failed(std::string(error.what()) +
+                       "; nor in the run's directory, so the model is lost: " + another.what());
+    }
+    lp::throw_failed(std::string(error.what()) + "; the model is saved in " + other);
   }
 }
 
@@ -148,6 +160,7 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
   const auto servers = clients_of<lp::ParameterServer>("server", run);
   const auto workers = clients_of<lp::TrainingWorker>("worker", run);
   Result result = statistics_of(servers, workers);
+  LostFiles lost;
   const std::unique_ptr<lp::Model> model = lp::model_of(config);
   const lp::Parameters parameters = lp::trained_parameters(servers, workers, model->size());
   const lp::TrainingData data = lp::data_of(config, run.seed());
@@ -157,13 +170,17 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
   result.accuracy = test.accuracy;
   result.loss = test.loss;
   result.updates = parameters.step;
+  if (parameters.step > config.steps) {
+    std::fprintf(stderr, "the model had already %llu updates, more than --steps=%llu: it was not trained further\n",
+                 static_cast<unsigned long long>(parameters.step), static_cast<unsigned long long>(config.steps));
+  }
   const auto has = [&](std::string_view group) { return run.program().find_group(group) != nullptr; };
   if (has("metrics")) {
-    add_looks(run.client<lp::Metrics>("metrics").call<&lp::Metrics::all>(), config.curves, result);
+    add_looks(run.client<lp::Metrics>("metrics").call<&lp::Metrics::all>(), config.curves, result, lost);
   }
   if (has("checkpointer")) {
     const auto checkpointer = run.client<lp::Checkpointer>("checkpointer");
-    keep("the last snapshot", [&] { result.snapshot = checkpointer.call<&lp::Checkpointer::save>(); });
+    lost.keep("the last snapshot", [&] { result.snapshot = checkpointer.call<&lp::Checkpointer::save>(); });
   }
   if (has("rounds")) {
     add_rounds(run.client<lp::FederatedServer>("rounds").call<&lp::FederatedServer::statistics>(), result);
@@ -172,7 +189,11 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
     add_stages(run.clients<lp::PipelineStage>("stage").all<&lp::PipelineStage::statistics>(), result);
   }
   result.parameters_hash = lp::parameters_hash(parameters.values);
-  if (!config.save.empty()) result.saved = save(lp::kept_model(config, run.seed(), parameters), config.save, run);
+  if (!config.save.empty()) {
+    lost.keep("the model",
+              [&] { result.saved = save(lp::kept_model(config, run.seed(), parameters), config.save, run); });
+  }
+  if (!lost.text().empty()) throw lp::FailedReport<Result>(lost.text(), result);
   return result;
 }
 
@@ -206,8 +227,11 @@ struct UseResult {
 };
 
 void use_model(const UseConfig& config, bool json) {
-  if (config.evaluate.empty() == config.predict.empty()) {
-    throw lp::Error(lp::ErrorKind::failed, "give --evaluate or --predict, not both");
+  if (config.evaluate.empty() && config.predict.empty()) {
+    lp::throw_failed("--evaluate and --predict need the file of a model, saved with --save");
+  }
+  if (!config.evaluate.empty() && !config.predict.empty()) {
+    lp::throw_failed("give --evaluate or --predict, not both");
   }
   const lp::Storage storage = config.sparse ? lp::Storage::sparse : lp::Storage::dense;
   if (!config.predict.empty()) {
@@ -273,6 +297,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   lp::SharedExamples examples;  // for the nodes of this host
-  return lp::main<lp::TrainConfig>(argc, argv, lp::make_training, report,
-                                   [&](lp::TrainConfig& config) { examples = lp::prepare_training(config); });
+  return lp::main<lp::TrainConfig>(
+      argc, argv, lp::make_training, report,
+      [&](lp::TrainConfig& config, const std::string& resumed) { examples = lp::prepare_training(config, resumed); });
 }

@@ -74,10 +74,11 @@ class ExitGuard {
   static inline std::atomic<int> json_output = -1;
 };
 
-// If the program was started with one of these closed, its sockets would otherwise get their numbers.
+// If the program was started with one of these closed, its sockets would otherwise get their numbers. A result that is
+// written to a closed standard output is lost, and must be noticed.
 void open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
-    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
   }
 }
 
@@ -221,8 +222,14 @@ int run_here(const MainProgram& main, Launch launch) {
   bool advanced = false;  // the run has completed a cut of its own
   if (main.report) {
     launch.options.report = [&](Run& run) {
-      outcome.fields = main.report(run);
-      run.keep_report(report_json(outcome.fields));
+      const auto keep = [&] { run.keep_report(report_json(outcome.fields)); };
+      try {
+        main.report(run, outcome.fields);
+      } catch (...) {
+        if (!outcome.fields.empty()) keep();
+        throw;
+      }
+      keep();
     };
   }
   {
@@ -250,7 +257,7 @@ int run_here(const MainProgram& main, Launch launch) {
 int run_program(MainProgram& main, const LaunchFlags& flags, const CommandLine& line) {
   const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
   // Where the program is launched again, it is prepared there.
-  if (main.prepare && !main.engines->of(flags.launch).submits()) main.prepare();
+  if (main.prepare && !main.engines->of(flags.launch).submits()) main.prepare(flags.resume);
   const std::string configuration = main.freeze();
   Program program = main.programs.build(entry, configuration);
   LaunchOptions options = options_of(flags, *main.engines, program.name());

@@ -26,6 +26,7 @@
 #include "launchers/plan/launch_flags.h"
 #include "launchers/programs.h"
 #include "launchers/run.h"
+#include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/config/bind.h"
 #include "lp/config/freeze.h"
@@ -36,6 +37,17 @@ namespace lp {
 // Several programs of one binary. --program=NAME chooses one; the first is the default.
 template <class Config>
 using NamedPrograms = std::vector<std::pair<std::string, std::function<Program(const Config&)>>>;
+
+// A report throws it when it has a result, and the run has failed nevertheless, for example since a file could not be
+// written. The result is printed and kept as that of a success.
+template <class Result>
+class FailedReport : public Error {
+ public:
+  FailedReport(std::string text, Result reported)
+      : Error(ErrorKind::failed, std::move(text)), result(std::move(reported)) {}
+
+  Result result;
+};
 
 namespace launch {
 
@@ -50,10 +62,12 @@ struct MainProgram {
   HelpSections help{};  // empty: all fields in one section
   // refuses flags that say nothing to the others; empty: all are fine
   std::function<void(std::span<const std::string> given)> check_given{};
-  std::function<void()> prepare{};             // completes the configuration that was read; empty: it is complete
-  std::function<std::string()> freeze{};       // returns the configuration as text
-  std::function<ReportFields(Run&)> report{};  // empty: there is no report
-  const Engines* engines = nullptr;            // which --launch and the configuration may name
+  // completes the configuration that was read; `resumed` is the directory of the run to resume, or empty
+  std::function<void(const std::string& resumed)> prepare{};
+  std::function<std::string()> freeze{};  // returns the configuration as text
+  // Fills in the result, also when it throws FailedReport. Empty: there is no report.
+  std::function<void(Run&, ReportFields&)> report{};
+  const Engines* engines = nullptr;  // which --launch and the configuration may name
 };
 int run_main(int argc, char** argv, MainProgram& program);
 
@@ -115,17 +129,26 @@ int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Repor
   if constexpr (requires(std::span<const std::string> given) { config.check_given(given); }) {
     program.check_given = [&config](std::span<const std::string> given) { config.check_given(given); };
   }
-  if constexpr (!std::is_same_v<Prepare, std::nullptr_t>) program.prepare = [&config, &prepare] { prepare(config); };
+  if constexpr (std::is_invocable_v<Prepare&, Config&, const std::string&>) {
+    program.prepare = [&config, &prepare](const std::string& resumed) { prepare(config, resumed); };
+  } else if constexpr (!std::is_same_v<Prepare, std::nullptr_t>) {
+    program.prepare = [&config, &prepare](const std::string&) { prepare(config); };
+  }
   program.freeze = [&config] { return to_yaml(config); };
   if constexpr (!std::is_same_v<Report, std::nullptr_t>) {
     static_assert(std::is_invocable_v<Report&, Run&, const Config&>,
                   "lp: a report is called with (lp::Run&, const Config&)");
-    program.report = [&config, &report](Run& run) -> ReportFields {
-      if constexpr (std::is_void_v<std::invoke_result_t<Report&, Run&, const Config&>>) {
+    program.report = [&config, &report](Run& run, ReportFields& fields) {
+      using Result = std::invoke_result_t<Report&, Run&, const Config&>;
+      if constexpr (std::is_void_v<Result>) {
         report(run, std::as_const(config));
-        return {};
       } else {
-        return fields_of(report(run, std::as_const(config)));
+        try {
+          fields = fields_of(report(run, std::as_const(config)));
+        } catch (const FailedReport<Result>& failed) {
+          fields = fields_of(failed.result);
+          throw;
+        }
       }
     };
   }

@@ -365,6 +365,9 @@ void TrainConfig::check_given(std::span<const std::string> given) const {
 }
 
 void check_flags(const TrainConfig& config, const NamedScheme& scheme, std::span<const std::string> given) {
+  for (const std::string& path : given) {
+    if (path.starts_with("found.")) throw_failed("--" + path + " is set by the launcher: leave it out");
+  }
   TrainConfig values = config;
   TrainConfig defaults;
   const Binding fields = bind(values);

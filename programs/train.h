@@ -36,11 +36,14 @@ struct FoundData {
   std::string key{};
   std::int64_t examples = 0;      // in --data
   std::uint64_t first_steps = 0;  // updates of the model that --init names
+  std::uint64_t content = 0;      // hash of the examples and of their scaling in that model; 0: unknown
+  std::uint64_t first = 0;        // hash of that model's file
 
   static constexpr auto fields =
       lp::fields(field("inputs", "set by the launcher", non_negative), field("classes", "set by the launcher"),
                  field("path", "set by the launcher"), field("key", "set by the launcher"),
-                 field("examples", "set by the launcher"), field("first_steps", "set by the launcher"));
+                 field("examples", "set by the launcher"), field("first_steps", "set by the launcher"),
+                 field("content", "set by the launcher"), field("first", "set by the launcher"));
 };
 
 struct TrainConfig {
@@ -179,11 +182,12 @@ struct TrainConfig {
 // "checkpointer". Error::failed when an option does not fit.
 Program make_training(const TrainConfig& config);
 
-// Chooses the device, and reads the data files for all nodes. The nodes on this host take the examples from the
-// returned memory, which must outlive the run; on each other host one node reads the files there, for all nodes of that
-// host. The launcher calls it before the program is made; without it, every node reads the files. Error::failed when
-// something is wrong with the files, or with `init` or `save`.
-SharedExamples prepare_training(TrainConfig& config);
+// Chooses the device, and reads the data files and the first model for all nodes. The nodes on this host take them from
+// the returned memory, which must outlive the run: a node that is restarted needs no file. On each other host one node
+// reads the files there, for all nodes of that host, and they must be the same. The launcher calls it before the
+// program is made; without it, every node reads the files. Error::failed when something is wrong with the files, or
+// with `init` or `save`, and when the examples are not those of the run to resume, whose directory is `resumed`.
+SharedExamples prepare_training(TrainConfig& config, const std::string& resumed = {});
 
 // The examples for training and for testing, with features as the model takes them. The test examples are those of
 // `test`, or a fifth of the data, which the seed chooses.
@@ -192,13 +196,13 @@ struct TrainingData {
   Dataset test{};
   Scaling scaling{};
 };
-// `host` shares the examples with the other nodes of a host that does not see the launcher's; null: it is the
+// `host` shares the files with the other nodes of a host that does not see the launcher's memory; null: it is the
 // launcher's host.
-TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed, HostExamples* host = nullptr);
+TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed, HostFiles* host = nullptr);
 
 // The model for the data, which starts from the model in `init`, if given, and its units: {inputs, hidden..., classes}.
 // It computes on the device.
-std::unique_ptr<Model> model_of(const TrainConfig& config);
+std::unique_ptr<Model> model_of(const TrainConfig& config, HostFiles* host = nullptr);
 std::vector<Eigen::Index> units_of(const TrainConfig& config);
 
 // Computes loss and accuracy on the test set.
@@ -206,7 +210,7 @@ std::function<Judge(std::uint64_t seed)> judge_of(const TrainConfig& config);
 
 // The model to save from a training that has ended with these parameters.
 KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters,
-                     HostExamples* host = nullptr);
+                     HostFiles* host = nullptr);
 
 // The rule, and its learning rate. Each rule learns the digits with its default rate.
 OptimizerRule rule_of(const TrainConfig& config);

@@ -209,7 +209,7 @@ class Agent {
     if (directory_.empty() || piece.name() == nullptr) return;
     try {
       const std::filesystem::path restore = restore_directory(directory_, message.process(), message.incarnation());
-      std::filesystem::create_directories(restore);
+      std::filesystem::create_directory(restore);
       put_piece(cut_file(restore, piece.name()->str()), piece);
     } catch (const std::exception& error) {
       not_restored_[message.process()] = error.what();

@@ -11,6 +11,7 @@
 
 #include "launchers/record/event_records.h"
 #include "launchers/record/node_output.h"
+#include "launchers/record/run_directory.h"
 #include "launchers/record/saved_curves.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/file.h"
@@ -134,8 +135,7 @@ void Curves::encode(Curve& curve, Part& part) {
 }
 
 void Curves::append(Curve& curve) {
-  std::error_code failed;
-  std::filesystem::create_directories(curve.path.parent_path(), failed);
+  make_directories_below(directory_.parent_path(), curve.path.parent_path());
   const Descriptor file(open(curve.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (file && write_all(file.number(), curve.buffer)) {
     curve.size += curve.buffer.size();

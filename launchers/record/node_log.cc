@@ -23,10 +23,11 @@ std::filesystem::path with_word(const std::filesystem::path& path, const char* w
 }  // namespace
 
 NodeLog::NodeLog(std::filesystem::path path, std::uint64_t limit)
-    : path_(std::move(path)), part_(std::max<std::uint64_t>(limit / 3, 4096)) {}
+    : path_(std::move(path)), root_(existing_ancestor(path_)), part_(std::max<std::uint64_t>(limit / 3, 4096)) {}
 
 NodeLog::NodeLog(NodeLog&& other) noexcept
     : path_(std::move(other.path_)),
+      root_(std::move(other.root_)),
       part_(other.part_),
       size_(other.size_),
       parts_(other.parts_),
@@ -39,8 +40,7 @@ NodeLog::~NodeLog() {
 }
 
 bool NodeLog::open() {
-  std::error_code ignored;
-  std::filesystem::create_directories(path_.parent_path(), ignored);
+  make_directories_below(root_, std::filesystem::absolute(path_).parent_path());
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   // continues the file of an earlier start
   if (fd_ >= 0) size_ = static_cast<std::uint64_t>(std::max<off_t>(lseek(fd_, 0, SEEK_END), 0));

@@ -31,7 +31,8 @@ class NodeLog {
   void turn_over();
 
   std::filesystem::path path_;
-  std::uint64_t part_;  // the size of each of the three parts in bytes
+  std::filesystem::path root_;  // it is not made again when somebody removes it
+  std::uint64_t part_;          // the size of each of the three parts in bytes
   std::uint64_t size_ = 0;
   std::uint64_t parts_ = 0;  // the number of full parts
   LogTimes times_;

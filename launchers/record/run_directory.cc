@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -107,6 +108,28 @@ Descriptor make_run_directory(const std::filesystem::path& directory, bool own, 
   }
   std::filesystem::remove(probe, error);
   return taken;
+}
+
+bool is_still_taken(const Descriptor& taken, const std::filesystem::path& directory) {
+  struct stat ours {};
+  struct stat there {};
+  if (fstat(taken.number(), &ours) != 0 || stat((directory / "lock").c_str(), &there) != 0) return false;
+  return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+void make_directories_below(const std::filesystem::path& root, const std::filesystem::path& directory) {
+  std::filesystem::path made = root;
+  std::error_code ignored;
+  for (const std::filesystem::path& part : directory.lexically_relative(root)) {
+    std::filesystem::create_directory(made /= part, ignored);
+  }
+}
+
+std::filesystem::path existing_ancestor(const std::filesystem::path& path) {
+  std::filesystem::path out = std::filesystem::absolute(path).parent_path();
+  std::error_code ignored;
+  while (out.has_relative_path() && !std::filesystem::is_directory(out, ignored)) out = out.parent_path();
+  return out;
 }
 
 void check_ended(const std::filesystem::path& run) {

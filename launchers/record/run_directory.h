@@ -30,6 +30,17 @@ void register_run(const std::string& run, const std::filesystem::path& directory
 // continues there; the call then waits until `until` for an earlier start to release it.
 Descriptor make_run_directory(const std::filesystem::path& directory, bool own = false, Time until = {});
 
+// Whether `taken` is still the lock of this directory: nobody has removed the directory since, or put another one
+// there.
+bool is_still_taken(const Descriptor& taken, const std::filesystem::path& directory);
+
+// Directories in a run's directory must not make that one again, incomplete and for all users to read, when somebody
+// removed it. The first function makes the missing directories from `root`, which must be there, to `directory`, which
+// is below it; who writes there finds out when that fails. The second one returns the nearest directory above `path`
+// that exists.
+void make_directories_below(const std::filesystem::path& root, const std::filesystem::path& directory);
+std::filesystem::path existing_ancestor(const std::filesystem::path& path);
+
 // Removes what the nodes of runs in the default place, whose launchers were killed, have left in scratch directories.
 // Jobs may begin again, so theirs stay.
 void remove_abandoned_scratch();

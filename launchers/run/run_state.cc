@@ -235,11 +235,24 @@ void RunState::save_curves() {
 
 void RunState::save_usage() {
   const Time begin = now();
-  recorder_.usage(to_json(usage_->record()));
+  if (!is_directory_lost()) recorder_.usage(to_json(usage_->record()));
   next_usage_save_ = after(std::max<Duration>(kUsageSavePeriod, (now() - begin) * kUsageSaveShare));
 }
 
+// Another run may have put its own directory there.
+bool RunState::is_directory_lost() {
+  if (directory_lost_ || !taken_ || is_still_taken(taken_, launch_.options.directory)) return directory_lost_;
+  directory_lost_ = true;
+  warn(terminal_.get(),
+       "the run has no records any more, because " + launch_.options.directory.string() + " was removed");
+  return true;
+}
+
 void RunState::record_end() {
+  if (is_directory_lost()) {
+    lost_ = {"its records: " + launch_.options.directory.string() + " was removed while it ran"};
+    return fail_if_lost();
+  }
   save_curves();
   if (recorder_.lost_curves()) lost_.insert("a part of its curves");
   if (usage_ != nullptr) save_usage();
@@ -282,6 +295,7 @@ RestorePoint RunState::on_cut_saved(std::uint64_t step, const std::set<NodeId>& 
   save_curves();
   RestorePoint cut = cuts_.complete(step, members);
   lost_.erase(kLostCut);
+  cut_stays_ = false;
   if (metrics_ != nullptr) metrics_->on_cut();
   return cut;
 }
@@ -290,7 +304,7 @@ void RunState::on_cut_given_up(std::uint64_t step) {
   try {
     cuts_.give_up(step);
   } catch (const Error& error) {
-    log(error.text());  // the directory takes room, but is no cut
+    if (!std::exchange(cut_stays_, true)) log(error.text());  // the directory takes room, but is no cut
   }
 }
 
@@ -375,6 +389,7 @@ void RunState::show_progress() {
 void RunState::write_status(bool always) {
   if (!recorder_.writes()) return;
   status_writer_.write(always, [this] {
+    if (is_directory_lost()) return;
     const std::string status = to_json(current_status());
     recorder_.status(status);
     save_curves();

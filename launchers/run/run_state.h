@@ -79,6 +79,7 @@ class RunState final : public Coordinator::Listener {
   void end();
   void remove_files_of_nodes();
   void save_curves();
+  bool is_directory_lost();
   void record_end();
   void fail_if_lost();
   void watch_signals();
@@ -96,7 +97,8 @@ class RunState final : public Coordinator::Listener {
   const std::function<void()> run_report_;
   const std::string mark_;  // marks the run's processes
   const SupervisionGraph graph_;
-  Descriptor taken_;  // the lock of the run's directory
+  Descriptor taken_;             // the lock of the run's directory
+  bool directory_lost_ = false;  // and this was reported
   CutKeeper cuts_;
   RestorePoint begin_;
   RunRecorder recorder_;
@@ -115,6 +117,7 @@ class RunState final : public Coordinator::Listener {
   Time next_job_check_ = kNever;  // when to check whether the job has begun again without us
   Stall stall_;
   Time next_stall_check_{};
+  bool cut_stays_ = false;      // a failed cut could not be removed, and this was reported
   int interrupted_ = 0;         // the number of interrupts
   std::set<std::string> lost_;  // the parts of the run's directory that could not be written
   RunResult result_;

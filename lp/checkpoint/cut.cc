@@ -93,12 +93,14 @@ Cut read_cut(const CutPath& at) {
 
 std::string problem(const Path& cut, const Error& error) { return cut.string() + ": " + error.text(); }
 
-// Removes the manifest first, so that a crash leaves no complete cut behind.
+// Removes the manifest first, so that a crash leaves no complete cut behind. Members may write and remove files at
+// the same time: the next call removes the rest.
 void remove_directory(const Path& cut) {
   std::error_code error;
   if (std::filesystem::remove(cut / kManifest, error)) sync_directory(cut);
   check(error, "remove", cut / kManifest);
   std::filesystem::remove_all(cut, error);
+  if (error == std::errc::directory_not_empty || error == std::errc::no_such_file_or_directory) return;
   check(error, "remove", cut);
 }
 
@@ -107,7 +109,8 @@ void remove_directory(const Path& cut) {
 Path cut_directory(const Path& run, std::uint64_t step) {
   Path cut = cuts_of(run) / name_of(step);
   std::error_code error;
-  std::filesystem::create_directories(cut, error);
+  std::filesystem::create_directory(cuts_of(run), error);
+  if (!error) std::filesystem::create_directory(cut, error);
   check(error, "make the directory", cut);
   return cut;
 }

@@ -41,7 +41,8 @@ struct CutList {
   std::vector<std::string> problems{};  // a sentence for each directory that is no complete cut
 };
 
-// Returns the directory of a step's cut, and makes it if it is missing.
+// Returns the directory of a step's cut, and makes it if it is missing. The run's directory must exist: a run whose
+// directory was removed gets no new one.
 std::filesystem::path cut_directory(const std::filesystem::path& run, std::uint64_t step);
 
 // Returns the file of one member: the node's name, with '@' for '/' and every other character that is not a letter, a
@@ -79,7 +80,7 @@ std::optional<Cut> latest_cut(const std::filesystem::path& run, std::vector<std:
 // steps of complete cuts in ascending order. It reads no cut, so it costs little however many members there are.
 void prune_cuts(const std::filesystem::path& run, std::span<const std::uint64_t> kept);
 
-// Removes this cut, if there is one, complete or not.
+// Removes this cut, if there is one, complete or not. Call it again after members that write at the same time.
 void remove_cut(const std::filesystem::path& run, std::uint64_t step);
 
 }  // namespace lp

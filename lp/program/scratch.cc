@@ -66,7 +66,8 @@ fs::path make_scratch(const fs::path& run_directory, const std::string& run, con
   const fs::path link = links_in(run_directory, life) / std::to_string(fnv1a(target.string()));
   std::error_code ignored;  // another node may have made it; without room for it, somebody has to remove the files
   if (fs::is_symlink(link, ignored)) return made;
-  fs::create_directories(link.parent_path(), ignored);
+  fs::create_directory(link.parent_path().parent_path(), ignored);  // not the run's directory
+  fs::create_directory(link.parent_path(), ignored);
   fs::create_directory_symlink(target, link, ignored);
   return made;
 }

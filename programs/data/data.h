@@ -51,9 +51,9 @@ struct LoadOptions {
   bool features_only = false;
 };
 
-// Loads data by name. "digits" are the digits of the library, and "images,labels" are two IDX files. Any other name is
-// a file of one of two formats. It is CSV if its name ends in .csv or .CSV, or if its first line has commas or
-// semicolons. Else it is libsvm's format.
+// Loads data by name. "digits" are the digits of the library, and "images,labels" are two IDX files, if there is no
+// file of this whole name. Any other name is a file of one of two formats. It is CSV if its name ends in .csv or .CSV,
+// or if its first line has commas or semicolons. Else it is libsvm's format.
 //
 // libsvm: a line is "label index:value ...", indexes ascending from 1; missing values are 0, blank lines are skipped, #
 // starts a comment. CSV: a line is the features of an example, then its label, separated by commas, or by semicolons if

@@ -5,11 +5,14 @@
 #include <cctype>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
+#include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/base/text.h"
 #include "programs/data/data.h"
@@ -208,8 +211,15 @@ bool looks_like_csv(std::string_view text) {
 Dataset load_data(const std::string& name, const LoadOptions& options) {
   const bool sparse = options.storage == Storage::sparse;
   if (name == "digits") return sparse ? sparsified(digits()) : digits();
-  if (const std::size_t comma = name.find(','); comma != std::string::npos) {
-    Dataset data = load_idx(name.substr(0, comma), name.substr(comma + 1));
+  std::error_code ignored;
+  if (const std::size_t comma = name.find(',');
+      comma != std::string::npos && !std::filesystem::is_regular_file(name, ignored)) {
+    const std::string images = name.substr(0, comma);
+    if (!std::filesystem::exists(images, ignored)) {
+      throw_failed("cannot read " + images + ": No such file or directory (" + name +
+                   " with its comma is no file, so it names two IDX files: images,labels)");
+    }
+    Dataset data = load_idx(images, name.substr(comma + 1));
     return sparse ? sparsified(data) : data;
   }
   const Buffer bytes = read_file(name, kMaxFileBytes);

@@ -29,4 +29,10 @@ class HostExamples {
   SharedExamples shared_{};
 };
 
+// What the nodes of a training take on a host.
+struct HostFiles {
+  HostExamples examples{};
+  HostExamples first{};  // the first model, which nodes without examples need
+};
+
 }  // namespace lp

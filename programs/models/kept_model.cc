@@ -138,7 +138,9 @@ void write_model(const KeptModel& model, const fs::path& file) {
   out.write(file, "model", model.steps);
 }
 
-KeptModel read_model(const fs::path& file) { return parse_model(read_file(file, kMaxModelBytes), file); }
+Buffer read_model_file(const fs::path& file) { return read_file(file, kMaxModelBytes); }
+
+KeptModel read_model(const fs::path& file) { return parse_model(read_model_file(file), file); }
 
 KeptModel parse_model(const Buffer& bytes, const fs::path& file) {
   const Checkpoint in = Checkpoint::parse(bytes, file);
@@ -219,8 +221,9 @@ void match_classes(Dataset& data, const std::vector<std::string>& names, int cla
 Dataset examples_for(const KeptModel& model, const std::string& data, Storage storage, bool features_only) {
   Dataset out = load_data(data, {.storage = storage, .inputs = model.inputs(), .features_only = features_only});
   if (out.inputs() != model.inputs()) {
+    const bool lacks_labels = !features_only && out.inputs() + 1 == model.inputs();
     throw_failed(data + ": has examples of " + std::to_string(out.inputs()) + " features, but the model takes " +
-                 std::to_string(model.inputs()));
+                 std::to_string(model.inputs()) + (lacks_labels ? ": are its labels missing?" : ""));
   }
   if (!features_only) match_classes(out, model.names, model.classes(), data);
   scale(model.scaling, out);

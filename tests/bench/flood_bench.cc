@@ -3,7 +3,7 @@
 // shared memory, TCP and CURVE, or through the paths that the command line names. It prints a table on standard error
 // and JSON on standard output: the most memory that all processes had together, the calls per second that the service
 // handled for one caller that waits for each reply and for all callers that do not, and the median time of small calls
-// to another service before and meanwhile. It ends with 1 when the memory is more than 2 GB.
+// to another service before and meanwhile. It ends with 1 when the memory is more than 2 GB, and when a run fails.
 
 #include <sys/stat.h>
 
@@ -20,6 +20,7 @@
 
 #include "launchers/programs.h"
 #include "launchers/run.h"
+#include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/config/freeze.h"
 #include "lp/lp.h"
@@ -171,14 +172,9 @@ struct Result {
   std::vector<Figures> cases{};
 };
 
-Figures measure(const Case& which, const Config& config) {
-  lp::Run run(make_program(config), {.launch = lp::LaunchType::processes,
-                                     .entry = "flood",
-                                     .configuration = lp::to_yaml(config),
-                                     .path = which.way,
-                                     .curve = which.curve});
+Figures measure(lp::Run& run, const Case& which, const Config& config) {
   Figures out{.path = which.name, .calls = config.one_way ? "send" : "async"};
-  if (!run.wait_ready(std::chrono::minutes(5))) return out;
+  if (!run.wait_ready(std::chrono::minutes(5))) lp::throw_failed("the nodes were not ready within 5 minutes");
   const lp::Duration before = std::min(kLongestBefore, lp::Duration(std::chrono::seconds(config.seconds)) / 4);
   const auto quick = run.client(kQuick);
   out.quiet_seconds = median_ping(quick, lp::after(before), [] {});
@@ -198,8 +194,26 @@ Figures measure(const Case& which, const Config& config) {
   });
   const auto handled = static_cast<double>(slow.call<&Slow::handled>()) - alone;
   out.handled = handled / lp::to_seconds(lp::now() - begin);
+  return out;
+}
+
+// Throws the first cause of a run that fails, and not what became of the calls to it.
+Figures measure(const Case& which, const Config& config) {
+  lp::Run run(make_program(config), {.launch = lp::LaunchType::processes,
+                                     .entry = "flood",
+                                     .configuration = lp::to_yaml(config),
+                                     .path = which.way,
+                                     .curve = which.curve});
+  Figures out;
+  std::string fault;
+  try {
+    out = measure(run, which, config);
+  } catch (const lp::Error& error) {
+    fault = error.what();
+  }
   run.stop("measured");
-  run.wait();
+  if (const lp::RunResult& result = run.wait(); result.ending() == lp::Ending::failed) fault = result.cause.text();
+  if (!fault.empty()) lp::throw_failed(fault);
   return out;
 }
 
@@ -234,21 +248,28 @@ int main(int argc, char** argv) {
   std::fprintf(stderr, "%d callers, %d MiB each, %d s\n%-6s %-6s %10s %13s %12s %14s %14s\n", config.callers,
                config.mebibytes, config.seconds, "path", "calls", "memory, MB", "alone, 1/s", "flooded, 1/s",
                "quiet ping us", "busy ping us");
-  bool bounded = true;
+  bool fine = true;
   Result result{.callers = config.callers, .mebibytes = config.mebibytes, .seconds = config.seconds};
   for (const Case& which :
        {Case{"shm", lp::Path::shm, false}, Case{"tcp", lp::Path::tcp, false}, Case{"curve", lp::Path::tcp, true}}) {
     if (!named.empty() && !named.contains(which.name)) continue;
     for (const bool one_way : {true, false}) {
       config.one_way = one_way;
-      const Figures figures = measure(which, config);
+      Figures figures;
+      try {
+        figures = measure(which, config);
+      } catch (const lp::Error& error) {
+        std::fprintf(stderr, "%-6s %-6s failed: %s\n", which.name, one_way ? "send" : "async", error.what());
+        fine = false;
+        continue;
+      }
       std::fprintf(stderr, "%-6s %-6s %10.0f %13.1f %12.1f %14.0f %14.0f\n", figures.path.c_str(),
                    figures.calls.c_str(), figures.bytes / 1e6, figures.alone, figures.handled,
                    1e6 * figures.quiet_seconds, 1e6 * figures.busy_seconds);
-      bounded = bounded && figures.bytes <= kMostMemory;
+      fine = fine && figures.bytes <= kMostMemory;
       result.cases.push_back(figures);
     }
   }
   std::printf("%s\n", lp::to_json(result).c_str());
-  return bounded ? 0 : 1;
+  return fine ? 0 : 1;
 }

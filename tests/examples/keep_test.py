@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -90,6 +91,46 @@ class Keep(unittest.TestCase):
             self.run_here(f"build/examples/train {flags} {save}")
         self.assertIn("step 350", self.run_here(f"{launch.FOLDER.parent}/tools/lp/lp checkpoint show s.lpm"))
 
+    def test_nodes_that_are_restarted_have_the_first_model_though_its_file_is_gone(self):
+        first = self.folder / "first.lpm"
+        for scheme in ["synchronous", "partitioned", "gossip", "ring"]:
+            with self.subTest(scheme):
+                self.run_here("build/examples/train --steps=10 --save=first.lpm")
+                with launch.Launch("train", f"--scheme={scheme}", f"--init={first}", "--launch=processes", "--restarts=2", "--checkpoint-every=20",
+                                   "--steps=2000") as run:
+                    run.wait_for_step(20)
+                    first.unlink()
+                    run.signal("worker/1")
+                    self.assertTrue(run.result()["success"])
+
+    def test_a_run_that_cannot_write_its_files_names_all_and_has_its_result(self):
+        gone = self.folder / "gone"
+        gone.mkdir()
+        with launch.Launch("train", f"--save={gone}/m.lpm", f"--curves={gone}/c.csv", "--evaluate-every=0.01", "--steps=3000") as run:
+            run.wait_for_step(1)
+            shutil.rmtree(gone)
+            (pathlib.Path(run.directory) / "model.lpm").mkdir()
+            self.assertEqual(1, run.wait())
+            result = run.last_line()
+        self.assertEqual("report", result["failed_node"])
+        self.assertIn(f"the curves could not be saved: cannot write {gone}/c.csv: No such file or directory", result["cause"])
+        self.assertIn(f"the model could not be saved: cannot write {gone}/m.lpm: No such file or directory", result["cause"])
+        self.assertIn("so the model is lost", result["cause"])
+        self.assertIn("run/model.lpm", result["cause"])
+        self.assertEqual(3000, result["updates"])
+        self.assertGreater(result["accuracy"], 0.9)
+        self.assertEqual(16, len(result["parameters_hash"]))
+
+    def test_a_result_for_a_closed_output_is_lost(self):
+        command = f"{launch.FOLDER}/train --steps=2 --json --directory={self.folder}/closed >&-"
+        self.assertEqual(1, subprocess.run(command, shell=True, timeout=launch.PATIENCE).returncode)
+
+    def test_a_resumed_run_that_has_done_its_steps_says_so(self):
+        self.run_here("build/examples/train --steps=100 --directory=done")
+        process = subprocess.run(launch.command("train", "--resume=done", "--steps=50"), cwd=self.folder, capture_output=True, text=True,
+                                 timeout=launch.PATIENCE, env={**os.environ, "XDG_STATE_HOME": str(self.folder)})
+        self.assertIn("the model had already 100 updates, more than --steps=50", process.stderr)
+
     def test_a_model_that_has_diverged_replaces_none(self):
         kept = self.folder / "kept.lpm"
         self.run_here("build/examples/train --steps=10 --save=kept.lpm")
@@ -102,7 +143,7 @@ class Keep(unittest.TestCase):
     def test_what_cannot_be_used_or_kept_is_refused(self):
         (self.folder / "foreign.lpm").write_text("1,2,3\n" * 100)
         for flags, said in [(["--evaluate=foreign.lpm"], "does not begin like a checkpoint"), (["--predict=nowhere.lpm"], "No such file"),
-                            (["--init=foreign.lpm"], "does not begin like a checkpoint"), (["--evaluate=a", "--predict=b"], "not both"),
+                            (["--init=foreign.lpm"], "does not begin like a checkpoint"), (["--evaluate=a", "--predict=b"], "not both"), (["--evaluate="], "need the file of a model"),
                             (["--evaluate=a", "--workers=2"], "unknown flag"), (["--predict=a", "--json"], "--json has no effect with --predict"),
                             (["--evaluate=a", "--predictions="], "--predictions has no effect with --evaluate"), (["--save=nowhere/digits.lpm"], "there is no directory"),
                             (["--save=foreign.lpm"], "is there, and is no saved model")]:

@@ -124,9 +124,11 @@ class Train(unittest.TestCase):
 
     def test_what_cannot_be_kept_costs_no_result(self):
         process = launch.run("train", "--json", "--steps=100", "--evaluate-every=0.01", "--curves=/dev/full")
-        self.assertEqual(0, process.returncode, process.stderr)
-        self.assertIn("the curves could not be saved: ", process.stderr)
-        self.assertGreater(json.loads(process.stdout.splitlines()[-1])["accuracy"], 0.5)
+        self.assertEqual(1, process.returncode, process.stderr)
+        self.assertIn("the curves could not be saved: cannot write /dev/full", process.stderr)
+        result = json.loads(process.stdout.splitlines()[-1])
+        self.assertEqual("report", result["failed_node"])
+        self.assertGreater(result["accuracy"], 0.5)
 
     def test_who_watches_needs_parameters_at_the_servers_and_looks(self):
         for flags, said in [(["--scheme=ring", "--evaluate-every=1"], "no server holds the parameters"),

@@ -78,6 +78,27 @@ TEST_F(LostFiles, WithoutItsResultItHasFailed) {
   EXPECT_EQ(said("lp: the result cannot be saved in the run directory: "), 1U) << errors_;
 }
 
+TEST_F(LostFiles, ARemovedDirectoryIsNotMadeAgainAndTheRunHasFailed) {
+  const RunResult result = run([this](std::uint64_t step) {
+    if (step == 2) std::filesystem::remove_all(directory());
+  });
+  EXPECT_EQ(result.exit_code(), 1);
+  EXPECT_EQ(result.cause.text(),
+            "directory: the run could not keep its records: " + directory().string() + " was removed while it ran");
+  EXPECT_EQ(said("lp: the run has no records any more, because "), 1U) << errors_;
+  EXPECT_FALSE(std::filesystem::exists(directory()));
+}
+
+TEST_F(LostFiles, ADirectoryThatReplacesTheRunsOwnGetsNothingOfIt) {
+  const RunResult result = run(
+      [this](std::uint64_t step) {
+        if (step == 2) std::filesystem::rename(directory(), directory_.path() / "moved");
+      },
+      [this] { std::filesystem::create_directory(directory()); });
+  EXPECT_EQ(result.exit_code(), 1);
+  EXPECT_TRUE(std::filesystem::is_empty(directory()));
+}
+
 TEST_F(LostFiles, WithoutCurvesItHasFailedAndItsResultSaysSo) {
   const RunResult result = run([this](std::uint64_t step) {
     if (step == 1) block("curves");

@@ -78,6 +78,7 @@ TEST(Schemes, RefuseAFlagThatSaysNothingAlsoWithItsDefault) {
   EXPECT_EQ(refused({}, {"momentum"}), "--momentum has an effect only with --rule=momentum");
   EXPECT_EQ(refused({.scheme = "ring"}, {"scheme", "fusion_bytes", "workers"}), "");
   EXPECT_EQ(refused({.scheme = "ring"}, {}), "");
+  EXPECT_EQ(refused({}, {"found.inputs"}), "--found.inputs is set by the launcher: leave it out");
 }
 
 TEST(Schemes, RefuseAFlagWhoseOtherFlagIsMissing) {

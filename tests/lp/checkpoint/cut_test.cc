@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "lp/base/error.h"
 #include "lp/base/file.h"
+#include "lp/base/scheduler.h"
 #include "tests/directory.h"
 #include "tests/error_of.h"
 
@@ -238,6 +242,32 @@ TEST_F(Cuts, ADamagedCutIsNotEdited) {
   const EditedFile edited{cut_file(path(100), "table"), read_cut_file(path(100), "table")};
   std::filesystem::remove(cut_file(path(100), "server/1"));
   EXPECT_THROW(write_edited(std::span(&edited, 1)), Error);
+}
+
+// A member that finds the disk full removes its unfinished file while the supervisor removes the cut.
+TEST_F(Cuts, ACutIsRemovedWhileMembersWriteItsFiles) {
+  const std::filesystem::path cut = cut_directory(run_, 1);
+  std::atomic<bool> over = false;
+  {
+    const Thread member = spawn("member", [&] {
+      std::error_code ignored;  // the directory may be gone
+      for (int i = 0; i < 1000; ++i) {
+        std::filesystem::create_directory(cut, ignored);
+        for (const char* name : {"a", "b", "c", "d"}) std::ofstream(cut / name) << name;
+        for (const char* name : {"a", "b", "c", "d"}) std::filesystem::remove(cut / name, ignored);
+      }
+      over = true;
+    });
+    while (!over) EXPECT_EQ(error_of([&] { remove_cut(run_, 1); }), "no error");
+  }
+  remove_cut(run_, 1);
+  EXPECT_FALSE(std::filesystem::exists(cut));
+}
+
+TEST_F(Cuts, ARunWhoseDirectoryWasRemovedGetsNoNewOne) {
+  std::filesystem::remove_all(run_);
+  EXPECT_NE(error_of([&] { cut_directory(run_, 1); }).find("No such file or directory"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(run_));
 }
 
 }  // namespace

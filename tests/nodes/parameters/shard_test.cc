@@ -13,6 +13,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/random.h"
+#include "tests/error_of.h"
 
 namespace lp {
 namespace {
@@ -390,6 +391,9 @@ TEST(Shard, RefusesOptionsThatNeverUpdate) {
   for (const std::uint32_t backups : {3U, 4U, 400U}) EXPECT_THROW(counter(Synchronous{.backups = backups}, 3), Error);
   for (const std::uint32_t splits : {0U, 4U}) EXPECT_THROW(counter(Softsync{.splits = splits}, 3), Error);
   EXPECT_THROW(counter(Asynchronous{}, 0), Error);
+  EXPECT_TRUE(test::error_of([] { check(Softsync{.splits = 4}, 3); }).ends_with("give splits from 1 to the workers"));
+  EXPECT_TRUE(
+      test::error_of([] { check(Synchronous{.backups = 3}, 3); }).ends_with("workers: give fewer backup workers"));
 }
 
 TEST(Shard, KnowsAWorkerThatHasDoneMore) {

@@ -255,6 +255,12 @@ TEST(Files, AreReadFromDiskOrNamed) {
   EXPECT_EQ(error_of([] { load_libsvm("/no/such/file"); }), "cannot read /no/such/file: No such file or directory");
   EXPECT_EQ(error_of([] { load_libsvm("/"); }), "cannot read /: it is not a regular file");
   EXPECT_EQ(error_of([] { load_idx("/no/such/file", "x"); }), "cannot read /no/such/file: No such file or directory");
+  const std::string with_comma = testing::TempDir() + "data,test.csv";
+  std::ofstream(with_comma) << "1,4\n";
+  EXPECT_EQ(load_data(with_comma).labels, Eigen::VectorXi::Constant(1, 4));
+  EXPECT_EQ(error_of([] { load_data("/no/such,file.csv"); }),
+            "cannot read /no/such: No such file or directory (/no/such,file.csv with its comma is no file, so it names "
+            "two IDX files: images,labels)");
 }
 
 }  // namespace

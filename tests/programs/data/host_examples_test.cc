@@ -104,13 +104,46 @@ TEST(HostExamples, OfATrainingAreReadOnceOnAHost) {
   config.data = file;
   const SharedExamples shared = prepare_training(config);
   config.found.path = "/proc/1/fd/9999";  // as on another host
-  HostExamples one;
+  HostFiles one;
   EXPECT_EQ(data_of(config, 1, &one).train.examples(), 4);
   EXPECT_EQ(std::remove(file.c_str()), 0);
-  HostExamples other;
+  HostFiles other;
   EXPECT_EQ(data_of(config, 1, &other).train.examples(), 4);
   const Judge judge = judge_of(config)(1);
   EXPECT_EQ(judge.values(Eigen::VectorXf::Zero(judge.size)).size(), 2U);
+}
+
+// The same for the first model; a server needs no data file for it.
+TEST(HostExamples, IncludeTheFirstModelWhichIsReadOnceOnAHost) {
+  const std::string data = testing::TempDir() + "host_first.csv";
+  const std::string first = testing::TempDir() + "host_first.lpm";
+  std::ofstream(data) << "1,2,0\n3,4,1\n5,6,1\n7,8,0\n9,8,2\n";
+  const auto write_first = [&first](float value) {
+    KeptModel model{.units = {2, 64, 3}};
+    model.parameters = Eigen::VectorXf::Constant(387, value);
+    write_model(model, first);
+  };
+  write_first(0.5F);
+  TrainConfig config;
+  config.data = data;
+  config.init = first;
+  const SharedExamples shared = prepare_training(config);
+  config.found.path = "/proc/1/fd/9999";  // as on another host
+  EXPECT_EQ(std::remove(data.c_str()), 0);
+  {
+    HostFiles server;
+    EXPECT_EQ(model_of(config, &server)->initialize(0)(0), 0.5F);
+    write_first(0.25F);
+    HostFiles worker;
+    EXPECT_EQ(model_of(config, &worker)->initialize(0)(0), 0.5F);
+  }
+  try {
+    HostFiles late;
+    model_of(config, &late);
+    FAIL() << "it began from another model";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.text(), first + ": differs from the file on the host where the program was launched");
+  }
 }
 
 }  // namespace

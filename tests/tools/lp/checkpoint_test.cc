@@ -12,6 +12,7 @@ namespace {
 class CheckpointTest : public LpTest {
  protected:
   CheckpointTest() {
+    std::filesystem::create_directory(run_);
     for (const std::uint64_t step : {100U, 200U}) save_cut(step);
   }
 
@@ -137,6 +138,10 @@ TEST_F(CheckpointTest, WhatCannotBeMeantIsRefused) {
   EXPECT_EQ(lp("checkpoint show " + run_.string() + " -i " + out_.string()).code, 2);
   EXPECT_EQ(lp("checkpoint show ./nowhere").code, 3);
   EXPECT_EQ(lp("checkpoint show nowhere").code, 3);
+  const Ended impossible = lp("checkpoint export " + run_.string() + " -o /proc/nowhere");
+  EXPECT_EQ(impossible.code, 1);
+  EXPECT_TRUE(has(impossible.output, "cannot make the directory /proc/nowhere")) << impossible.output;
+  EXPECT_FALSE(has(impossible.output, "filesystem error")) << impossible.output;
   const Ended step = lp("checkpoint show --step=7 " + run_.string());
   EXPECT_EQ(step.code, 1);
   EXPECT_TRUE(has(step.output, "there is no complete checkpoint of step 7; there are checkpoints of steps 100, 200"))

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -113,7 +114,9 @@ std::vector<MemberRecord> read_all(const Saved& saved, const std::optional<std::
   for (const SavedFile& file : saved.files) {
     const Checkpoint checkpoint = read_saved(saved, file);
     const std::filesystem::path directory = directory_of(output.value_or(""), file);
-    if (output.has_value()) std::filesystem::create_directories(directory);
+    std::error_code error;
+    if (output.has_value()) std::filesystem::create_directories(directory, error);
+    if (error) throw_failed("cannot make the directory " + directory.string() + ": " + error.message());
     MemberRecord& member = members.emplace_back(MemberRecord{.node = file.node, .file = file.path.string()});
     for (const CheckpointEntry& entry : checkpoint.entries()) {
       EntryRecord& record =
