@@ -291,13 +291,16 @@ void RunState::on_cut_given_up(std::uint64_t step) {
   try {
     cuts_.give_up(step);
   } catch (const Error& error) {
-    log(error.text());  // the directory takes room, but is no cut
+    // The directory takes room, but is no cut. Members that could not save may still write into it: a later cut that is
+    // complete removes it.
+    if (!lost_.contains(kLostCut)) log(error.text());
   }
 }
 
 void RunState::on_cut_failed(const std::string& text) {
   warn(terminal_.get(), text);
   lost_.insert(kLostCut);
+  status_writer_.changed();
 }
 
 void RunState::add_origin(std::size_t process, Cause& cause) {
