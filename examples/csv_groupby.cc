@@ -49,7 +49,7 @@ struct GroupBy {
 
 lp::Program make_program(const Config& config) {
   lp::Program program("csv_groupby");
-  lp::MapReduce options = lp::map_reduce_of(config.job);
+  lp::MapReduce options = lp::map_reduce_of(config.job, "job.");
   options.job.input.format = lp::InputFormat::csv;
   lp::add_map_reduce(program, GroupBy{.key = config.key, .value = config.value}, options);
   return program;

@@ -46,6 +46,7 @@ lp::Program make_program(const Config& config) {
   const auto both = [](const Row& left, const Row& right) {
     return std::string(left.key).append("\t").append(left.value).append("\t").append(right.value);
   };
+  if (config.with.empty()) throw lp::Error(lp::ErrorKind::failed, "a join needs another input: --with=FILES");
   lp::Pipeline pipeline;
   lp::PipelineFlags other = config.pipeline;
   other.input = config.with;

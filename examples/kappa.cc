@@ -50,7 +50,8 @@ struct Row {
   Total total{};
 };
 
-// Serves both layers: what they say of the same minute is added.
+// Serves both layers: what they say of the same minute is added. It is in memory alone, and the rows that it has taken
+// will not come again. So the program ends with it, and a replay of the log makes the table again.
 class Table {
  public:
   void add(const std::vector<Row>& rows) {
@@ -109,7 +110,22 @@ lp::Flow<Row> rows_of(const lp::Flow<std::string_view>& lines, const std::string
       });
 }
 
+void check(const Config& config) {
+  const auto need = [](bool fits, const char* what) {
+    if (!fits) throw lp::Error(lp::ErrorKind::failed, what);
+  };
+  const lp::PipelineFlags& flags = config.pipeline;
+  need(flags.input.empty() && flags.into.empty() && !flags.follow && flags.until.empty(),
+       "kappa takes lines over TCP, or with --pipeline.replay from a log, and makes a table: --pipeline.input, "
+       "--pipeline.follow, --pipeline.until and --pipeline.into have no meaning here");
+  need(!config.log.empty() || !flags.replay.empty(),
+       "the stream needs a directory for its raw log: --log=DIRECTORY; a replay of one: --pipeline.replay=DIRECTORY");
+  need(config.log.empty() || flags.replay.empty(),
+       "give --log for a stream, or --pipeline.replay for a log that is there, not both");
+}
+
 lp::Program make_program(const Config& config) {
+  check(config);
   lp::Program program("kappa");
   const auto table = program.add<Table>({.name = "table"});
   lp::Pipeline pipeline;

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "launchers/main.h"
@@ -41,12 +43,45 @@ struct Centre {
   Vector before{};  // where a cluster stays that has no points
 };
 
+[[noreturn]] void refuse(const std::string& what) { throw lp::Error(lp::ErrorKind::failed, what); }
+
+template <class N>
+N number_of(std::string_view word) {
+  N number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size()) refuse(std::string(word) + " is no number");
+  return number;
+}
+
 void point_of(std::string_view line, lp::dataflow::Collector<Point>& out) {
   Point point;
-  const char* const end = line.data() + line.size();
-  const char* next = std::from_chars(line.data(), end, point.number).ptr;
-  for (double x = 0; next < end; point.at.push_back(x)) next = std::from_chars(next + 1, end, x).ptr;
-  if (!point.at.empty()) out(std::move(point));
+  bool first = true;
+  for (const std::string_view word : lp::words(line)) {
+    if (std::exchange(first, false)) {
+      point.number = number_of<std::uint64_t>(word);
+      continue;
+    }
+    point.at.push_back(number_of<double>(word));
+    if (!std::isfinite(point.at.back())) refuse("the coordinate " + std::string(word) + " is not finite");
+  }
+  if (first) return;  // an empty line
+  if (point.at.empty()) refuse("the point " + std::to_string(point.number) + " has no coordinates");
+  out(std::move(point));
+}
+
+// The first centres are points.
+void check(const std::vector<Point>& points, const std::vector<Centre>& centres) {
+  if (centres.empty()) refuse("no point has a number that is less than --clusters, so there is nothing to begin with");
+  const auto need_same = [&](std::uint64_t point, const Vector& at) {
+    if (at.size() == centres.front().at.size()) return;
+    refuse("point " + std::to_string(point) + " has " + std::to_string(at.size()) + " coordinates, and point " +
+           std::to_string(centres.front().cluster) + " has " + std::to_string(centres.front().at.size()));
+  };
+  for (const Centre& one : centres) need_same(one.cluster, one.at);
+  for (const Point& one : points) need_same(one.number, one.at);
+  const auto same = std::adjacent_find(points.begin(), points.end(),
+                                       [](const Point& a, const Point& b) { return a.number == b.number; });
+  if (same != points.end()) refuse("two points have the number " + std::to_string(same->number));
 }
 
 void add(Vector& sum, const Vector& other) {
@@ -65,6 +100,7 @@ void sums_of(std::uint64_t block, std::vector<Point> points, std::vector<Centre>
              lp::dataflow::Collector<Centre>& out) {
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.number < b.number; });
   std::sort(centres.begin(), centres.end(), [](const Centre& a, const Centre& b) { return a.cluster < b.cluster; });
+  check(points, centres);
   std::vector<Centre> sums;
   for (const Centre& one : centres)
     sums.push_back({.cluster = one.cluster, .block = block, .at = Vector(one.at.size()), .before = one.at});

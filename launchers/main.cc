@@ -22,6 +22,7 @@
 #include "launchers/plan/earlier_run.h"
 #include "launchers/plan/launch.h"
 #include "launchers/plan/launch_flags.h"
+#include "launchers/record/records.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/run/tmux.h"
 #include "lp/base/error.h"
@@ -211,6 +212,15 @@ void show_plan(Launch& launch) {
   std::printf("%s\n", (flags.json ? to_json(launch.plan) : to_text(launch.plan)).c_str());
 }
 
+// How and where nodes run is given anew, and may have been left out by mistake.
+void compare_with_earlier(const Launch& launch) {
+  const std::string& earlier = launch.flags.resume;
+  if (earlier.empty()) return;
+  const auto before = read_record<RunRecord>(std::filesystem::path(earlier) / "run.json");
+  if (!before || before->launch.empty() || before->launch == launch.choice.text()) return;
+  log_line("--launch is " + launch.choice.text() + ", but was " + before->launch + " in " + earlier);
+}
+
 // Runs the launch in this process, which coordinates it. Returns the exit code.
 int run_here(const MainProgram& main, Launch launch) {
   std::vector<std::unique_ptr<Reservation>> reserved;
@@ -270,6 +280,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const CommandLine& 
     show_plan(launch);
     return 0;
   }
+  compare_with_earlier(launch);
   if (const auto code = launch.engine().submit(launch)) return *code;
   return run_here(main, std::move(launch));
 }

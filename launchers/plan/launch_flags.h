@@ -80,9 +80,10 @@ struct LaunchFlags {
       lp::field(
           "directory",
           "run directory, with plan, status, logs and checkpoints; without it, a new one below ~/.local/state/lp/runs"),
-      lp::field("resume",
-                "continue this run from its last complete checkpoint, with its configuration: its name, `last`, or its "
-                "directory"),
+      lp::field(
+          "resume",
+          "continue this run from its last complete checkpoint, with its configuration and seed: its name, `last`, or "
+          "its directory; `launch` and the other flags of this kind must be given anew"),
       lp::field("heartbeat", "a service that does not answer within this many seconds counts as hanging",
                 lp::endless(lp::positive)),
       lp::field("grace", "seconds that nodes have to end after a stop, before they are killed",

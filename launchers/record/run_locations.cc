@@ -66,6 +66,7 @@ RunLocation find_run(const std::string& given) {
     if (run.name == given) return run;
     if (!given.empty() && is_meant(run.name, given)) fitting.push_back(run);
   }
+  if (!given.empty() && is_run(given)) return {given, given};
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty()) throw Error(ErrorKind::failed, "there is no run " + quote(given) + nearest(given, runs));
   std::string text = quote(given) + " fits " + std::to_string(fitting.size()) + " runs; give more of the name:";

@@ -61,6 +61,7 @@ struct RunStatus {
   Phase phase = Phase::starting;
   std::vector<NodeStatus> nodes{};
   std::uint64_t cut = 0;  // the step of the last complete cut; 0: none
+  std::string unsaved{};  // why the last checkpoint was not saved; empty: it was, or none was due
   std::string stalled{};  // that nothing has moved, for how long, and who waits for what; empty: it moves
 };
 

@@ -311,6 +311,7 @@ void RunState::on_cut_given_up(std::uint64_t step) {
 void RunState::on_cut_failed(const std::string& text) {
   warn(terminal_.get(), text);
   lost_.insert(kLostCut);
+  status_writer_.changed();
 }
 
 void RunState::add_origin(std::size_t process, Cause& cause) {

@@ -395,13 +395,13 @@ void Coordinator::complete_cut() {
   try {
     cut_ = listener_.on_cut_saved(step, members);
   } catch (const Error& error) {
-    give_up_cut(step);
-    return log_failed_cut(name + " could not be saved, and the one before it is kept: " + error.text());
+    log_failed_cut(name + " could not be saved, and the one before it is kept: " + error.text());
+    return give_up_cut(step);
   }
   lost_cuts_.erase(lost_cuts_.begin(), lost_cuts_.upper_bound(step));
   note(RunEvent::Kind::cut, {}, 0, name + " is complete");
   end_cut(step, /*complete=*/true);
-  if (std::exchange(cuts_fail_, false)) listener_.log(name + " is complete again");
+  if (!std::exchange(cut_failure_, {}).empty()) listener_.log(name + " is complete again");
   if (last_cut_.has_value()) {
     stop(last_cut_->reason + "; its checkpoint is that of step " + std::to_string(step), last_cut_->by,
          last_cut_->signal);
@@ -424,8 +424,8 @@ void Coordinator::end_cut(std::uint64_t step, bool complete) {
 
 // A full disk fails each cut for each member, so it is reported once.
 void Coordinator::log_failed_cut(const std::string& text) {
-  if (std::exchange(cuts_fail_, true)) return;
-  note(RunEvent::Kind::cut_failed, {}, 0, text);
+  if (!cut_failure_.empty()) return;
+  note(RunEvent::Kind::cut_failed, {}, 0, cut_failure_ = text);
   listener_.on_cut_failed(text + "; further failures are not reported until one is complete");
 }
 
@@ -463,7 +463,7 @@ void Coordinator::handle(NodeId node, const NodeEvent::NotSaved& not_saved) {
 }
 
 RunStatus Coordinator::status() const {
-  RunStatus status{.phase = phase_, .cut = cut_.path.empty() ? 0 : cut_.step};
+  RunStatus status{.phase = phase_, .cut = cut_.path.empty() ? 0 : cut_.step, .unsaved = cut_failure_};
   using State = NodeStatus::State;
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     const Node& node = nodes_[id];

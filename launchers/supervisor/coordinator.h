@@ -253,7 +253,7 @@ class Coordinator final : public ExecutorEvents {
   std::map<std::uint64_t, std::set<NodeId>> saved_;  // the nodes that have saved, by step
   bool gave_up_cuts_ = false;                        // and this was reported
   std::set<std::uint64_t> lost_cuts_;                // steps that a member could not save
-  bool cuts_fail_ = false;                           // and this was reported; until one is complete
+  std::string cut_failure_{};                        // the first one since a cut was complete
   std::vector<NodeId> to_run_;                       // until flush()
   RunResult result_;
   enum class Report : std::uint8_t { none, begun, stale };

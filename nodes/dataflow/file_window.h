@@ -28,6 +28,7 @@ class FileWindow {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }  // when it was opened
+  FileIdentity identity() const { return file_->identity(); }
   // Bytes from `offset` on, at least `least` of them unless the file ends; empty at its end. They are valid until the
   // next call. `least` is at most kBlockBytes.
   std::string_view at(std::uint64_t offset, std::size_t least = 1);

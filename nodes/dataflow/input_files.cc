@@ -137,7 +137,7 @@ void sample_lines(const std::string& path, const dataflow::OpenInput& open, std:
     if (begin >= file.size()) return;
     const std::uint64_t target = std::min(begin + kSampleBytes, file.size());
     const std::uint64_t end = after_line_end(file, target - 1);
-    out.push_back({.path = path, .begin = begin, .end = end, .file_size = file.size()});
+    out.push_back({.path = path, .begin = begin, .end = end, .file_size = file.size(), .file = file.identity()});
   }
 }
 
@@ -189,7 +189,7 @@ std::vector<InputSplit> split_file(const std::string& path, const InputOptions& 
   CsvBoundaries rows(file);
   std::uint64_t prefixed = 0;
   std::vector<InputSplit> out;
-  InputSplit next{.path = path, .begin = 0, .end = 0, .file_size = file.size()};
+  InputSplit next{.path = path, .begin = 0, .end = 0, .file_size = file.size(), .file = file.identity()};
   if (options.format == InputFormat::csv && file.size() > 0) {
     InputOptions whole = options;
     whole.header = false;

@@ -29,7 +29,8 @@ struct InputOptions {
   char separator = ',';  // csv: between fields
   bool header = true;    // csv: the first row of a file names its columns, and is no record
   std::uint64_t split_bytes = std::uint64_t{64} << 20;  // size of a task; it is longer by the rest of its last record
-  std::uint64_t longest_record = std::uint64_t{64} << 20;  // bytes; a longer one is a bad record
+  std::uint64_t longest_record = std::uint64_t{64} << 20;            // bytes; a longer one is a bad record
+  std::string longest_record_name = "InputOptions::longest_record";  // what its user raises: for messages
 };
 
 // The records of a file in [begin, end).
@@ -37,8 +38,9 @@ struct InputSplit {
   std::string path{};
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t file_size = 0;  // when it was split; a reader refuses a file that has shrunk since
-  std::uint32_t columns = 0;    // csv: of the first row of the file
+  std::uint64_t file_size = 0;    // when it was split; a reader refuses a file that has shrunk since
+  std::uint32_t columns = 0;      // csv: of the first row of the file
+  dataflow::FileIdentity file{};  // when it was split; a reader refuses another one
 };
 
 // The input of one task: a part of a large file, or several small files.

@@ -10,6 +10,13 @@
 
 namespace lp::dataflow {
 
+// Shows whether a file was replaced or written meanwhile, as far as both values are of the same host.
+struct FileIdentity {
+  std::uint64_t host = 0;  // with its file system; 0: unknown
+  std::uint64_t inode = 0;
+  std::int64_t written = 0;  // when, in nanoseconds
+};
+
 class InputSource {
  public:
   virtual ~InputSource() = default;
@@ -18,6 +25,7 @@ class InputSource {
   // file.
   virtual std::size_t read_at(std::uint64_t offset, std::span<char> into) = 0;
   virtual bool is_remote() const { return false; }
+  virtual FileIdentity identity() const { return {}; }
 };
 
 // Opens an input by its path. Error::failed with the reason when it cannot.

@@ -14,6 +14,7 @@ RecordReader::RecordReader(InputSplit split, const InputOptions& options, const 
     : split_(std::move(split)),
       format_(options.format),
       longest_(options.longest_record),
+      longest_name_(options.longest_record_name),
       file_(open(split_.path)),
       small_(kBlockBytes),
       block_(small_),
@@ -21,6 +22,12 @@ RecordReader::RecordReader(InputSplit split, const InputOptions& options, const 
   if (const std::uint64_t size = file_->size(); size < split_.end) {
     throw Error(ErrorKind::failed, split_.path + " has " + std::to_string(size) + " bytes, and had " +
                                        std::to_string(split_.file_size) + " when it was split: do not change inputs");
+  }
+  const FileIdentity was = split_.file, is = file_->identity();
+  const bool written = is.written != was.written && file_->size() == split_.file_size;  // it may grow
+  if (was.host != 0 && is.host == was.host && (is.inode != was.inode || written)) {
+    throw Error(ErrorKind::failed, split_.path + " was " + (is.inode != was.inode ? "replaced" : "written") +
+                                       " after it was split: do not change inputs");
   }
   std::string_view names;
   if (format_ == InputFormat::csv && options.header && split_.begin == 0) next_row(names);
@@ -60,11 +67,10 @@ void RecordReader::check_length(std::size_t size) {
   if (size <= longest_) return;
   skipping_ = true;
   offset_ = read_ - filled();
-  throw RecordError(
-      "it is longer than " + std::to_string(longest_) +
-      " bytes: raise InputOptions::longest_record, and a worker's memory to four times as much, or let such records "
-      "be skipped");
+  throw RecordError("it is longer than " + std::to_string(longest_) + " bytes" + advice());
 }
+
+std::string RecordReader::advice() const { return ": raise " + longest_name_ + ", or let such records be skipped"; }
 
 void RecordReader::take(std::size_t size, std::size_t ending, std::string_view& record) {
   offset_ = read_ - filled();
@@ -169,9 +175,7 @@ bool RecordReader::next_prefixed(std::string_view& record) {
     const std::size_t here = std::min<std::size_t>(filled(), kPrefixBytes + size);
     at_ += here;
     read_ += kPrefixBytes + size - here;  // the rest is not read
-    throw RecordError("it has " + std::to_string(size) + " bytes, more than " + std::to_string(longest_) +
-                      ": raise InputOptions::longest_record, and a worker's memory to four times as much, or let such "
-                      "records be skipped");
+    throw RecordError("it has " + std::to_string(size) + " bytes, more than " + std::to_string(longest_) + advice());
   }
   while (filled() < kPrefixBytes + size) fill();
   take(kPrefixBytes + size, 0, record);

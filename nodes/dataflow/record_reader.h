@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -48,6 +49,7 @@ class RecordReader {
   std::uint64_t offset() const { return offset_; }                // place of the last record in the file
   std::uint64_t next_offset() const { return read_ - filled(); }  // place of the first record that was not read
   const InputSplit& split() const { return split_; }
+  bool skipping() const { return skipping_; }  // a record that was too long
   bool is_remote() const { return file_->is_remote(); }
 
  private:
@@ -59,6 +61,7 @@ class RecordReader {
   bool fill();
   void grow();
   void check_length(std::size_t size);
+  std::string advice() const;
   [[noreturn]] void fail_cut_off();
   bool skip_long_record();
   std::size_t filled() const { return end_ - at_; }
@@ -66,6 +69,7 @@ class RecordReader {
   const InputSplit split_;
   const InputFormat format_;
   const std::uint64_t longest_;
+  const std::string longest_name_;
   const std::unique_ptr<InputSource> file_;
   std::vector<char> small_;
   std::optional<MemoryBlock> large_{};  // for records that are longer than the small block

@@ -5,6 +5,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/file.h"
+#include "lp/base/text.h"
 #include "nodes/mapreduce/output_claim.h"
 
 namespace lp::dataflow {
@@ -40,6 +41,10 @@ void JobOutput::begin() {
   take_back();
   claim_ = {};
   claim_ = OutputClaim::take(options_.partial(), run_, Content::removed);
+  if (!claim_.replaced().empty()) {
+    log_line(options_.partial().string() + " had the parts of the run " + claim_.replaced() +
+             ", which had not succeeded; they were removed, and if that run is resumed, it makes them again");
+  }
   check_output();
   make_directories();
 }

@@ -17,6 +17,7 @@ using dataflow::WorkReport;
 
 namespace {
 constexpr Duration kBetweenCuts = std::chrono::milliseconds(500);
+constexpr std::size_t kComparedReduces = 64;  // so that giving thousands of tasks does not take longer than doing them
 }  // namespace
 
 MapReduceMaster::MapReduceMaster(Context& node, Clients<MapReduceMember> workers, MapReduceOptions options)
@@ -246,7 +247,7 @@ std::optional<WorkOrder> MapReduceMaster::reduce_order(std::uint32_t worker) {
     }
     return bytes;
   };
-  const auto task = reduces_.give(worker, bytes_here);
+  const auto task = reduces_.give(worker, bytes_here, kComparedReduces);
   if (!task) return std::nullopt;
   WorkOrder order{.kind = TaskKind::reduce, .task = *task, .partitions = partitions(), .skip = skip_keys_};
   for (std::uint32_t i = 0; i < map_done_.size(); ++i) {

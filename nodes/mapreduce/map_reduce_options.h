@@ -19,8 +19,9 @@ struct MapReduceOptions {
   std::uint32_t partitions = 4;  // files of the output
   // range: the parts, one after the other, are sorted by key; its bounds come from a sample of the input.
   Partitioning partitioning = Partitioning::hash;
-  std::uint64_t memory = std::uint64_t{256} << 20;  // bytes of a worker, all included; at least kLeastMemory
-  std::uint32_t attempts = 4;                       // at a task; when it fails so often, the job fails
+  std::uint64_t memory = std::uint64_t{256} << 20;       // bytes of a worker, all included; at least kLeastMemory
+  std::string memory_name = "MapReduceOptions::memory";  // what its user raises: for messages
+  std::uint32_t attempts = 4;                            // at a task; when it fails so often, the job fails
   std::uint64_t skip_records = 0;   // the most bad records, and keys, that are skipped; the next one fails the job
   bool backups = true;              // whether late tasks are also given to idle workers
   bool durable = false;             // whether the output survives a crash of the machine: costs an fsync for each part

@@ -27,6 +27,14 @@ std::string name_of(Context& node) {
   return name + "-" + std::to_string(node.incarnation()) + "-" + std::to_string(wall_clock());
 }
 
+// A restart would not make the directory for sorted runs either.
+MapReduceOptions in_run_of(const MapReduceOptions& options, Context& node) try {
+  return options.in_run(node);
+} catch (const Error& error) {
+  node.fail_program(error.text());
+  throw;
+}
+
 class RemoteSegment final : public dataflow::SegmentSource {
  public:
   RemoteSegment(Client<MapReduceWorker> worker, ReduceInput input)
@@ -84,7 +92,7 @@ MapReduceWorker::MapReduceWorker(Context& node, Client<MapReduceMaster> master, 
       master_(std::move(master)),
       workers_(std::move(workers)),
       tasks_(std::move(tasks)),
-      options_(options.in_run(node)),
+      options_(in_run_of(options, node)),
       own_(name_of(node)) {}
 
 void MapReduceWorker::run(Context& node) {

@@ -79,6 +79,7 @@ void remove_directory(const fs::path& directory) {
 OutputClaim OutputClaim::take(const fs::path& directory, const std::string& run, Content content) try {
   constexpr int kTries = 100;  // others may remove the directory each time
   const fs::path mark = directory / kRunMark;
+  std::string replaced;
   for (int i = 0; i < kTries; ++i) {
     fs::create_directories(directory);
     Descriptor file(::open(mark.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
@@ -96,11 +97,12 @@ OutputClaim OutputClaim::take(const fs::path& directory, const std::string& run,
     }
     if (content == Content::removed && !has_only_mark(directory)) {
       remove_directory(directory);
+      if (!own) replaced = owner;
       continue;
     }
     write_name(file, mark, run);
     if (!lock(file, LOCK_SH)) refuse(directory, {});  // another one was faster
-    return OutputClaim(std::move(file));
+    return OutputClaim(std::move(file), std::move(replaced));
   }
   fail(directory, EBUSY);
 } catch (const fs::filesystem_error& error) {

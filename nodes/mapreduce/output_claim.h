@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "lp/base/descriptor.h"
 #include "lp/program/scratch.h"
@@ -23,11 +24,15 @@ class OutputClaim {
   static OutputClaim share(const std::filesystem::path& directory);
 
   explicit operator bool() const { return static_cast<bool>(file_); }
+  // The run that has ended and whose files were removed; empty: there were none.
+  const std::string& replaced() const { return replaced_; }
 
  private:
-  explicit OutputClaim(Descriptor file) : file_(std::move(file)) {}
+  explicit OutputClaim(Descriptor file, std::string replaced = {})
+      : file_(std::move(file)), replaced_(std::move(replaced)) {}
 
   Descriptor file_{};
+  std::string replaced_{};
 };
 
 // Removes a directory of which late workers still have files open. They make nothing above the directory of their

@@ -5,14 +5,26 @@
 
 namespace lp::dataflow {
 
-TaskBook::TaskBook(std::size_t tasks, bool backups, Clock clock) : tasks_(tasks), copies_(backups), clock_(clock) {}
+TaskBook::TaskBook(std::size_t tasks, bool backups, Clock clock) : tasks_(tasks), copies_(backups), clock_(clock) {
+  for (std::uint32_t i = 0; i < tasks_.size(); ++i) update_open(i);
+}
 
-std::optional<std::uint32_t> TaskBook::give(std::uint32_t worker, const Preference& preference) {
+void TaskBook::update_open(std::uint32_t task) {
+  const Task& one = tasks_[task];
+  if (one.done || !one.attempts.empty()) {
+    open_.erase(task);
+  } else {
+    open_.insert(open_.end(), task);
+  }
+}
+
+std::optional<std::uint32_t> TaskBook::give(std::uint32_t worker, const Preference& preference, std::size_t compared) {
   std::optional<std::uint32_t> best;
   std::pair<bool, std::uint64_t> best_rank;
-  for (std::uint32_t i = 0; i < tasks_.size(); ++i) {
+  for (const std::uint32_t i : open_) {
+    if (best && best_rank.first && (!preference || compared == 0)) break;
+    if (compared > 0) --compared;
     const Task& one = tasks_[i];
-    if (one.done || !one.attempts.empty()) continue;
     const std::pair rank(!one.failed_by.contains(worker), preference ? preference(i) : 0);
     if (best && rank <= best_rank) continue;
     best = i;
@@ -24,6 +36,8 @@ std::optional<std::uint32_t> TaskBook::give(std::uint32_t worker, const Preferen
     ++backups_given_;
   }
   tasks_[*best].attempts.push_back({.worker = worker, .since = clock_()});
+  doing_[worker].insert(*best);
+  update_open(*best);
   ++attempts_;
   return best;
 }
@@ -66,6 +80,7 @@ bool TaskBook::done(std::uint32_t task, std::uint32_t worker) {
   }
   take_back(task, worker);
   if (std::exchange(one.done, true)) return false;
+  update_open(task);
   ++done_;
   return true;
 }
@@ -77,22 +92,28 @@ std::uint32_t TaskBook::fail(std::uint32_t task, std::uint32_t worker) {
 }
 
 void TaskBook::take_back(std::uint32_t worker) {
-  for (std::uint32_t i = 0; i < tasks_.size(); ++i) take_back(i, worker);
+  const auto doing = doing_.find(worker);
+  if (doing == doing_.end()) return;
+  for (const std::uint32_t task : std::set(doing->second)) take_back(task, worker);
 }
 
 void TaskBook::take_back(std::uint32_t task, std::uint32_t worker) {
   std::erase_if(tasks_.at(task).attempts, [worker](const Attempt& one) { return one.worker == worker; });
+  if (const auto doing = doing_.find(worker); doing != doing_.end()) {
+    doing->second.erase(task);
+    if (doing->second.empty()) doing_.erase(doing);
+  }
+  update_open(task);
 }
 
 void TaskBook::undo(std::uint32_t task) {
   if (std::exchange(tasks_.at(task).done, false)) --done_;
+  update_open(task);
 }
 
 std::set<std::uint32_t> TaskBook::busy() const {
   std::set<std::uint32_t> out;
-  for (const Task& one : tasks_) {
-    for (const Attempt& attempt : one.attempts) out.insert(attempt.worker);
-  }
+  for (const auto& [worker, tasks] : doing_) out.insert(worker);
   return out;
 }
 

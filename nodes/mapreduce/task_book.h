@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -33,8 +34,9 @@ class TaskBook {
   std::uint64_t backups() const { return backups_given_; }
 
   // A task that nobody does: of those the one that the worker prefers, and has not failed. When there is none, a copy
-  // of a task that is late.
-  std::optional<std::uint32_t> give(std::uint32_t worker, const Preference& preference);
+  // of a task that is late. At most `compared` tasks are asked for their preference.
+  std::optional<std::uint32_t> give(std::uint32_t worker, const Preference& preference,
+                                    std::size_t compared = SIZE_MAX);
   // The time until a task is late, of those that are done by one worker; kForever when no such time is known.
   Duration until_late() const;
 
@@ -65,11 +67,14 @@ class TaskBook {
     std::set<std::uint32_t> failed_by{};
   };
 
+  void update_open(std::uint32_t task);
   Duration late() const;
   Time late_at(const Task& task) const;
   std::optional<std::uint32_t> late_task(std::uint32_t worker) const;
 
   std::vector<Task> tasks_;
+  std::set<std::uint32_t> open_{};                            // tasks that are not done, and that nobody does
+  std::map<std::uint32_t, std::set<std::uint32_t>> doing_{};  // by worker: the tasks that it does
   bool copies_;
   Clock clock_;
   std::size_t done_ = 0;

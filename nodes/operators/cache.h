@@ -20,10 +20,10 @@
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/operators/at_end.h"
 #include "nodes/operators/group.h"
-#include "nodes/operators/record_bag.h"
 #include "nodes/operators/shuffle.h"
 #include "nodes/stream/frame_output.h"
 #include "nodes/stream/operator.h"
+#include "nodes/stream/record_bag.h"
 #include "nodes/stream/stage_plan.h"
 
 namespace lp::dataflow {

@@ -10,6 +10,7 @@
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/program/scratch.h"
+#include "nodes/dataflow/directories.h"
 #include "nodes/dataflow/record_codec.h"
 
 namespace lp::dataflow {
@@ -46,8 +47,8 @@ PartFiles::PartFiles(const StageSite& site, fs::path into)
       durable_(site.options.durable) {}
 
 void PartFiles::start(std::uint64_t cut) const {
+  need_directory(into_);
   if (!fs::exists(into_)) return;
-  if (!fs::is_directory(into_)) throw Error(ErrorKind::failed, into_.string() + " is no directory for results");
   // In a run that takes no cuts, another replica may have made results before this one has begun.
   const bool begins = cut == 0 && node_.incarnation() == 1;
   if (begins && read_text_if_any(pending() / kRunMark, kLongestRunName) == node_.run_name()) return;

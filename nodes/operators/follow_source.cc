@@ -42,7 +42,7 @@ std::int64_t nanoseconds(const struct statx_timestamp& time) { return time.tv_se
 
 }  // namespace
 
-FollowSource::FollowSource(const StageSite& site, FollowOptions options)
+FollowSource::FollowSource(StageSite& site, FollowOptions options)
     : site_(site), options_(std::move(options)), changes_(site.wake) {}
 
 std::uint32_t FollowSource::group_of(const Identity& identity) const {
@@ -54,16 +54,61 @@ FollowSource::Identity FollowSource::identity_of(const struct statx& status) {
 }
 
 void FollowSource::look() {
+  const Time begun = now();
   next_look_ = after(options_.look_every);
   std::error_code ignored;
-  const bool ending = !options_.until.empty() && fs::exists(options_.until, ignored);
+  ending_ = !options_.until.empty() && fs::exists(options_.until, ignored);
   watch_directories();
-  Files now = find_files();
+  Files found = find_files();
   // A file that got another name meanwhile may have been found under neither.
-  for (int i = 0; i < kMoreLooks && lacks_some(now); ++i) now = find_files();
+  for (int i = 0; i < kMoreLooks && lacks_some(found); ++i) found = find_files();
   for (const std::string& one : notes_) log_line(site_.stage + ": " + one);
-  files_ = std::move(now);
-  ending_ = ending;
+  const Files before = std::exchange(files_, std::move(found));
+  update_splits(before, begun);
+}
+
+std::string FollowSource::name_of(const Identity& identity) {
+  return std::to_string(identity.inode) + ":" + std::to_string(identity.born);
+}
+
+Split& FollowSource::split_of(const File& file) {
+  Split*& split = splits_[file.identity];
+  if (split == nullptr) split = &site_.splits.open(name_of(file.identity), group_of(file.identity));
+  return *split;
+}
+
+void FollowSource::close_split(const Identity& identity) {
+  if (splits_.erase(identity) > 0) site_.splits.close(name_of(identity));
+}
+
+// After a look, which alone finds files idle: they may have grown while this process was held up.
+void FollowSource::update_splits(const Files& before, Time looked_at) {
+  std::set<Identity> there;
+  for (const auto& [path, file] : files_) {
+    there.insert(file.identity);
+    if (has_more(file)) site_.splits.set_idle(split_of(file), false);
+  }
+  for (const auto& [path, file] : before) {
+    if (!there.contains(file.identity)) close_split(file.identity);
+  }
+  for (const auto& [path, file] : files_) {
+    if (has_more(file)) continue;
+    if (ending_) {
+      close_split(file.identity);
+    } else if (Split& split = split_of(file); later(split.used, site_.options.idle_after) <= looked_at) {
+      site_.splits.set_idle(split, true);
+    }
+  }
+  find_next_idle();
+}
+
+void FollowSource::find_next_idle() {
+  next_idle_ = kNever;
+  for (const auto& [path, file] : files_) {
+    if (ending_ || has_more(file)) continue;
+    const Split& split = split_of(file);
+    if (!split.idle) next_idle_ = std::min(next_idle_, later(split.used, site_.options.idle_after));
+  }
 }
 
 bool FollowSource::lacks_some(const Files& found) const {
@@ -111,7 +156,7 @@ void FollowSource::add_file(const std::string& path, const std::map<Identity, Fi
     notes_.push_back(begin_anew(path, file, "is shorter than what was read of it"));
   }
   file.changed |= std::exchange(file.written, nanoseconds(status->stx_mtime)) != file.written;
-  file.size = status->stx_size;
+  file.size = status->stx_size == file.seen && !file.changed && !ending_ ? file.offset : status->stx_size;
   out.insert_or_assign(path, file);
 }
 
@@ -119,6 +164,7 @@ void FollowSource::add_file(const std::string& path, const std::map<Identity, Fi
 std::string FollowSource::begin_anew(const std::string& path, File& file, const std::string& why) {
   file.offset = 0;
   file.tail.clear();
+  file.seen = 0;
   file.too_long = false;
   return path + " " + why + ", and is read from its begin";
 }
@@ -145,26 +191,44 @@ void FollowSource::watch_directories() {
 
 StageSource::Step FollowSource::step() {
   for (bool looked = false;;) {
+    if (!looked && (passed(next_look_) || passed(next_idle_))) {
+      look();
+      looked = true;  // once, because others may change files all the time
+    }
     const auto next = next_file();
     if (next != files_.end()) {
       last_ = next->first;
       if (read(next->first, next->second)) return Step::read;
     } else if (ending_) {
       return Step::over;
-    } else if (!looked && (changes_.any() || passed(next_look_))) {
+    } else if (!looked && changes_.any()) {
       look();
-      looked = true;  // once, because others may change files all the time
+      looked = true;
     } else {
+      find_next_idle();
       return Step::idle;
     }
   }
 }
 
-// The next file that has more; all have their turns.
+// The file with the least watermark, among those that have more; files with equal ones have their turns.
 FollowSource::Files::iterator FollowSource::next_file() {
-  const auto more = [](const auto& one) { return one.second.offset < one.second.size || one.second.changed; };
-  const auto next = std::find_if(files_.upper_bound(last_), files_.end(), more);
-  return next != files_.end() ? next : std::find_if(files_.begin(), files_.end(), more);
+  const bool by_turn = ++steps_ % kStepsOfLeast == 0;
+  auto least = files_.end();
+  EventTime time = kEndOfTime;
+  const auto look_at = [&](Files::iterator from, Files::iterator to) {
+    for (auto one = from; one != to; ++one) {
+      if (!has_more(one->second) || (by_turn && least != files_.end())) continue;
+      const EventTime its = split_of(one->second).time;
+      if (least != files_.end() && its >= time) continue;
+      least = one;
+      time = its;
+    }
+  };
+  const auto turn = files_.upper_bound(last_);
+  look_at(turn, files_.end());
+  look_at(files_.begin(), turn);
+  return least;
 }
 
 // Hands on the whole lines of a block, and at the end of the flow also a last line without its end. Returns whether it
@@ -215,13 +279,18 @@ bool FollowSource::read(const std::string& path, File& file) {
     end = size;
   }
   // The rest is no line yet; at the end of the flow, the next step reads it.
-  if (size < block_.size() && (batch_.empty() || !ending_)) file.size = block_offset_ + end;
+  if (size < block_.size() && (batch_.empty() || !ending_)) {
+    file.size = block_offset_ + end;
+    file.seen = block_offset_ + size;
+  }
+  if (!batch_.empty()) site_.splits.read(split_of(file));
   if (site_.bad.allowed()) {
     again();
   } else {
     emit(batch_);
   }
   set_offset(file, end);
+  if (ending_ && !has_more(file)) close_split(file.identity);
   return end > before;
 }
 
@@ -238,7 +307,8 @@ void FollowSource::leave_out(const std::string& path, File& file) {
   handed_ = 0;
   last_ = path;
   try {
-    throw Error(ErrorKind::failed, "it is longer than " + std::to_string(options_.longest_line) + " bytes");
+    throw Error(ErrorKind::failed, "it is longer than " + std::to_string(options_.longest_line) + " bytes: raise " +
+                                       options_.longest_line_name + ", or let such lines be skipped");
   } catch (const Error& error) {
     if (!site_.bad.allowed()) throw Error(ErrorKind::failed, site_.stage + ": " + bad_record_text(place(), error));
     site_.bad.skip();
@@ -278,7 +348,10 @@ FilePlace FollowSource::file_place() const noexcept {
 }
 
 void FollowSource::save(OperatorState& out) const {
-  for (const auto& one : files_) {
+  for (auto one : files_) {
+    if (const auto split = splits_.find(one.second.identity); split != splits_.end()) {
+      one.second.idle = split->second->idle;
+    }
     RecordWriter bytes;
     write_record(bytes, one);
     out.push_back({.group = group_of(one.second.identity), .bytes = bytes.take(0)});
@@ -287,7 +360,8 @@ void FollowSource::save(OperatorState& out) const {
 
 void FollowSource::load(const StatePiece& piece) {
   RecordBytes in(piece.bytes);
-  files_.insert(read_record<std::pair<std::string, File>>(in));
+  const auto one = files_.insert(read_record<std::pair<std::string, File>>(in)).first;
+  site_.splits.set_idle(split_of(one->second), one->second.idle);
 }
 
 }  // namespace lp::dataflow

@@ -8,8 +8,13 @@
 // So a log may be rotated; lines that were not read when their file went are not read. Of several names of a file, it
 // is read under one.
 //
+// Each file is a split with a watermark of its own, and the lines of the file whose watermark is the least one are read
+// first. A file that is read to its end and from which nothing has come for PipelineOptions::idle_after is idle: it
+// holds no watermark back until it grows again.
+//
 // Owned by a stage; one thread.
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -36,17 +41,18 @@ struct FollowOptions {
   // For new files and lines that the system does not report: those on a network file system, and in directories that
   // were not there before.
   Duration look_every = std::chrono::seconds(1);
-  std::uint64_t longest_line = std::uint64_t{64} << 20;  // bytes; a longer one is a bad record
+  std::uint64_t longest_line = std::uint64_t{64} << 20;           // bytes; a longer one is a bad record
+  std::string longest_line_name = "FollowOptions::longest_line";  // what its user raises: for messages
 };
 
 namespace dataflow {
 
 class FollowSource final : public Operator, public StageSource, public Producer<std::string_view> {
  public:
-  FollowSource(const StageSite& site, FollowOptions options);
+  FollowSource(StageSite& site, FollowOptions options);
 
   Step step() override;
-  Duration idle_time() const override { return until(next_look_); }
+  Duration idle_time() const override { return until(std::min(next_look_, next_idle_)); }
   void mark(const Mark& mark) override { emit_mark(mark); }
   void save(OperatorState& out) const override;
   void load(const StatePiece& piece) override;
@@ -69,6 +75,8 @@ class FollowSource final : public Operator, public StageSource, public Producer<
     std::int64_t written = 0;  // when it was written last
     bool changed = true;       // since it was read
     bool too_long = false;     // the offset is in a line that is left out
+    std::uint64_t seen = 0;    // from the offset up to this size there is no whole line
+    bool idle = false;         // see Split
   };
   using Device = std::pair<std::uint32_t, std::uint32_t>;  // where a file is, on this host
   using Files = std::map<std::string, File>;               // by path
@@ -80,6 +88,12 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   void add_file(const std::string& path, const std::map<Identity, File>& before,
                 std::set<std::pair<Device, Identity>>& seen, Files& out);
   void watch_directories();
+  static bool has_more(const File& file) { return file.offset < file.size || file.changed; }
+  static std::string name_of(const Identity& identity);
+  Split& split_of(const File& file);
+  void close_split(const Identity& identity);
+  void update_splits(const Files& before, Time looked_at);
+  void find_next_idle();
   Files::iterator next_file();
   bool read(const std::string& path, File& file);
   std::size_t split(std::size_t at, std::size_t size);
@@ -88,12 +102,19 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   void set_offset(File& file, std::size_t end);
   std::uint32_t group_of(const Identity& identity) const;
 
-  const StageSite& site_;
+  // This many steps read the file with the least watermark, and then the one whose turn it is: a file whose times stand
+  // still holds no others up.
+  static constexpr unsigned kStepsOfLeast = 16;
+
+  StageSite& site_;
   const FollowOptions options_;
   FileChanges changes_;
   Files files_{};
-  std::string last_{};  // the file that was read last
-  Time next_look_{};
+  std::string last_{};                   // the file that was read last
+  std::map<Identity, Split*> splits_{};  // open ones
+  unsigned steps_ = 0;
+  Time next_look_{};                  // so it looks before it reads: files may have grown since a checkpoint
+  Time next_idle_ = kNever;           // when a file may become idle
   bool ending_ = false;               // nothing more will come
   std::string trouble_{};             // the last one that was logged
   std::vector<std::string> notes_{};  // lines to log about the files that were found

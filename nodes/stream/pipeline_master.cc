@@ -70,10 +70,19 @@ void PipelineMaster::check_scratch() {
   }
 }
 
-// Waits until the next cut is due: at once when all stages have ended.
+// Waits until the next cut is due: at once when all stages have ended, unless the one before failed.
 void PipelineMaster::wait_for_turn() {
-  const Time next = after(options_.checkpoint_every);
+  const Time retry = after(pause());
+  while (!passed(retry)) signal_.wait(until(retry));
+  const Time next = after(options_.checkpoint_every - pause());
   while (!all_ended() && !passed(next)) signal_.wait(until(next));
+}
+
+// A disk that is full may have room again. It doubles with each failure.
+Duration PipelineMaster::pause() const {
+  constexpr Duration kFirst = std::chrono::milliseconds(100), kLongest = std::chrono::seconds(10);
+  if (failed_ == 0) return {};
+  return std::min(kLongest, kFirst * (1 << std::min(failed_ - 1, 10)));
 }
 
 // Returns whether it is complete.
@@ -81,7 +90,11 @@ bool PipelineMaster::checkpoint() {
   const std::uint64_t cut = ++cut_;
   for (const Clients<StageNode>& stage : stages_) stage.all<&StageNode::begin_cut>(cut);
   context_.checkpoint(cut);
-  if (!context_.wait_for_cut(cut)) return false;
+  if (!context_.wait_for_cut(cut)) {
+    ++failed_;
+    return false;
+  }
+  failed_ = 0;
   keep(commit(cut, false));
   context_.report({.step = cut});
   const std::lock_guard lock(mutex_);

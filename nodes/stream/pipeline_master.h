@@ -71,6 +71,7 @@ class PipelineMaster {
   std::vector<dataflow::EdgeCounts> commit(std::uint64_t cut, bool over);
   void keep(std::vector<dataflow::EdgeCounts> edges);
   void wait_for_turn();
+  Duration pause() const;
 
   Context& context_;
   const std::vector<Clients<StageNode>> stages_;
@@ -89,6 +90,7 @@ class PipelineMaster {
   } restored_{};
   std::uint64_t cut_ = 0;
   std::uint64_t complete_ = 0;
+  int failed_ = 0;  // cuts since one was complete
   std::vector<dataflow::EdgeCounts> edges_{};
 };
 

@@ -20,8 +20,8 @@ struct PipelineOptions {
   // The directory of a run of the same pipeline that has stopped: goes on from its last checkpoint, also with other
   // numbers of replicas.
   std::filesystem::path from{};
-  // A replica of a source from which nothing comes for so long holds back no watermark until something comes again.
-  // Those of files that are read to their end are never idle. kForever: none is.
+  // A followed file, and a replica of a source, from which nothing comes for so long holds back no watermark until
+  // something comes again. One that reads files that do not grow is never idle. kForever: none is.
   Duration idle_after = std::chrono::seconds(10);
   bool share_processes = true;  // the first replicas of all stages are in one process, and so on
   bool durable = false;         // whether the files of sinks survive a crash of the machine

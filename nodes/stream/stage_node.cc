@@ -16,7 +16,9 @@
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/sent_values.h"
+#include "nodes/dataflow/directories.h"
 #include "nodes/stream/pipeline_master.h"
+#include "nodes/stream/unusable.h"
 
 namespace lp {
 
@@ -102,6 +104,8 @@ void StageNode::run(Context& node) {
     make_operators();
     begin();
     while (!node.stopping()) work();
+  } catch (const dataflow::Unusable& error) {
+    context_.fail_program(error.text());
   } catch (const Error& error) {
     // The receiver of this node's records has died, and this node goes back to a cut with it.
     if (error.kind() == ErrorKind::disconnected && !node.wait_for(kRestartWait)) return;
@@ -334,7 +338,7 @@ StageNode::Before StageNode::restore(const Checkpoint& in) {
 // Takes this replica's part of the state of all replicas in the last checkpoint of another run.
 StageNode::Before StageNode::rescale() {
   const std::optional<Cut> cut = latest_cut(options_.from);
-  if (!cut) throw Error(ErrorKind::failed, options_.from.string() + " has no complete checkpoint to go on from");
+  if (!cut) throw dataflow::Unusable(options_.from.string() + " has no complete checkpoint to go on from");
   Before out{.cut = cut->step};
   std::uint32_t next = 0;  // the replica that takes the next piece that any may take
   for (std::size_t replica = 0;; ++replica) {
@@ -390,19 +394,21 @@ void StageNode::go_on(const Before& before) {
   }
 }
 
-// The results of another run are still there after a restart.
+// The results of another run are still there after a restart, and so is a file that is to be a directory.
 void StageNode::start_operators(std::uint64_t cut) {
   try {
+    if (!options_.scratch.empty()) dataflow::need_directory(options_.scratch);
     for (const auto& each : operators_) each->start(cut);
   } catch (const Error& error) {
-    context_.fail_program(error.text());
-    throw;
+    if (error.kind() != ErrorKind::failed) throw;
+    throw dataflow::Unusable(error.text());
   }
 }
 
 // Forgets the state, which is not complete. Later cuts have the next numbers.
 void StageNode::begin_again(std::uint64_t cut) {
   operators_.clear();
+  site_.splits = {};
   make_operators();
   cut_ = cut;
   start_operators(0);

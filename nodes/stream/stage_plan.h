@@ -15,6 +15,7 @@
 #include "nodes/stream/frame_output.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/pipeline_options.h"
+#include "nodes/stream/splits.h"
 
 namespace lp::dataflow {
 
@@ -33,6 +34,7 @@ struct StageSite {
   std::size_t op = 0;            // number of the operator that is being made
   std::function<void()> wake{};  // lets the stage's source take a step; any thread may call it
   BadRecords bad{};
+  Splits splits{};  // those of the stage's source
   StageCounts counts{};
 
   bool owns(std::uint32_t group) const { return replica_of_group(group, replicas) == replica; }

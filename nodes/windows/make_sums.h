@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "nodes/operators/record_bag.h"
+#include "nodes/stream/record_bag.h"
 #include "nodes/windows/fixed_windows.h"
 #include "nodes/windows/session_windows.h"
 #include "nodes/windows/window_sums.h"

@@ -38,7 +38,11 @@ int deaths_by_bad_records(const MapReduce& options) {
 Handle<MapReduceMaster> add_map_reduce_tasks(Program& program, dataflow::JobTasks tasks, const MapReduce& options) {
   check(tasks, options.job);
   MapReduceOptions job = options.job;
-  job.input.longest_record = job.longest_record();
+  if (job.longest_record() < job.input.longest_record) {
+    job.input.longest_record = job.longest_record();
+    job.input.longest_record_name = job.memory_name + ", of which a record gets a quarter of what is above " +
+                                    std::to_string(MapReduceOptions::kRuntimeMemory >> 20) + " MiB";
+  }
   const FailurePolicy policy = options.restarts > 0 ? restart(options.restarts) : stop_program();
   GroupOptions workers{.name = "worker", .replicas = options.workers, .on_failure = policy};
   workers.on_failure.budget += deaths_by_bad_records(options);

@@ -31,7 +31,8 @@ struct MapReduceFlags {
       field("partitions", "files of the output", range(1, 10'000)),
       field("memory_mib", "of a worker", range(48, 1 << 24)),
       field("split_mib", "of input in a task", range(1, 1 << 24)),
-      field("longest_record_mib", "a longer record is a bad one, as is one of more than a quarter of the memory",
+      field("longest_record_mib",
+            "a longer record is a bad one, as is one that is longer than (memory_mib - 40) / 4: 54 MiB of 256",
             range(1, 1 << 24)),
       field("skip_records", "the most bad records that are left out; one more ends the program", non_negative),
       field("restarts", "how often a node that fails is started again, before the program stops", non_negative),
@@ -40,8 +41,8 @@ struct MapReduceFlags {
       field("scratch", "directory for sorted runs, on each host; without it, beside the output"));
 };
 
-// The map-reduce that these flags ask for.
-inline MapReduce map_reduce_of(const MapReduceFlags& flags) {
+// The map-reduce that these flags ask for. `prefix` is what is in front of their names: "job." for --job.input.
+inline MapReduce map_reduce_of(const MapReduceFlags& flags, const std::string& prefix = {}) {
   MapReduce out{.workers = flags.workers, .restarts = flags.restarts};
   out.job = {.input = {.paths = flags.input},
              .output = flags.into,
@@ -53,6 +54,8 @@ inline MapReduce map_reduce_of(const MapReduceFlags& flags) {
              .scratch = flags.scratch};
   out.job.input.split_bytes = flags.split_mib << 20;
   out.job.input.longest_record = flags.longest_record_mib << 20;
+  out.job.input.longest_record_name = "--" + prefix + "longest-record-mib";
+  out.job.memory_name = "--" + prefix + "memory-mib";
   return out;
 }
 

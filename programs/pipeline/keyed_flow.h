@@ -12,7 +12,7 @@
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/operators/group.h"
 #include "nodes/operators/keyed_state.h"
-#include "nodes/operators/record_bag.h"
+#include "nodes/stream/record_bag.h"
 #include "nodes/windows/windows.h"
 #include "programs/pipeline/cached_flow.h"
 #include "programs/pipeline/flow.h"

@@ -53,6 +53,11 @@ void need(bool fits, const std::string& what) {
   if (!fits) throw Error(ErrorKind::failed, "a pipeline needs " + what);
 }
 
+void need_input(const std::vector<std::string>& paths) {
+  const auto empty = [](const std::string& path) { return path.empty(); };
+  need(!std::all_of(paths.begin(), paths.end(), empty), "input: files, directories or globs");
+}
+
 std::uint32_t replicas_of(const dataflow::StageDraft& stage, const PipelineOptions& options) {
   return static_cast<std::uint32_t>(stage.options.replicas > 0 ? stage.options.replicas : options.replicas);
 }
@@ -120,12 +125,14 @@ AnyFlow AnyFlow::behind(const dataflow::MakeOperator& make, const dataflow::Conn
 }
 
 Flow<std::string_view> Pipeline::read(InputOptions input, StageOptions stage) const {
+  need_input(input.paths);
   return source<std::string_view>(std::move(stage), [input = std::move(input)](dataflow::StageSite& site) {
     return std::make_unique<dataflow::FileSource>(site, input);
   });
 }
 
 Flow<std::string_view> Pipeline::follow(FollowOptions options, StageOptions stage) const {
+  need_input(options.paths);
   return source<std::string_view>(std::move(stage), [options = std::move(options)](dataflow::StageSite& site) {
     return std::make_unique<dataflow::FollowSource>(site, options);
   });

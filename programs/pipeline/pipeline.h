@@ -40,7 +40,7 @@ class Pipeline {
  public:
   Pipeline() : graph_(std::make_shared<dataflow::PipelineGraph>()) {}
 
-  // The records of files. The flow ends.
+  // The records of files. The flow ends. Error::failed when no path is given.
   Flow<std::string_view> read(InputOptions input, StageOptions stage = {.name = "read"}) const;
   // The lines of files that grow, and of directories that fill. With one replica, which the stage has unless it names
   // another number, no replica without files holds the watermarks back.

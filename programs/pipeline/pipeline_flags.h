@@ -20,6 +20,7 @@ struct PipelineFlags {
   int replicas = 2;
   std::uint64_t memory_mib = 64;
   std::uint64_t checkpoint_ms = 1000;
+  std::uint64_t idle_ms = 10'000;
   std::string from{};
   bool share_processes = true;
   int restarts = 3;
@@ -27,6 +28,7 @@ struct PipelineFlags {
   bool durable = false;
   std::string scratch{};
   std::uint64_t skip_records = 0;
+  std::uint64_t longest_line_mib = 64;
 
   static constexpr auto fields = lp::fields(
       field("input", "files, directories or globs in quotes, with commas between them"),
@@ -38,6 +40,7 @@ struct PipelineFlags {
       field("memory_mib", "of an operator, before it writes to scratch; states of keys may not have more",
             range(1, 1 << 24)),
       field("checkpoint_ms", "from a checkpoint to the next one; results become visible with them", at_least(1)),
+      field("idle_ms", "a followed file from which nothing comes for so long holds no window back", at_least(1)),
       field("from",
             "directory of a run that has stopped: goes on from its last checkpoint, also with other --replicas"),
       field("share_processes", "whether the first replicas of all stages are in one process, and so on"),
@@ -45,7 +48,8 @@ struct PipelineFlags {
       field("restart_ms", "the wait before a restart; it doubles each time", at_least(1)),
       field("durable", "whether results survive a crash of the machine at once"),
       field("scratch", "directory below which sorted runs are, which all hosts see; without it, the temporary one"),
-      field("skip_records", "the most bad records that are left out; one more ends the program", non_negative));
+      field("skip_records", "the most bad records that are left out; one more ends the program", non_negative),
+      field("longest_line_mib", "a longer line is a bad record", range(1, 1 << 24)));
 };
 
 inline PipelineOptions options_of(const PipelineFlags& flags) {
@@ -54,6 +58,7 @@ inline PipelineOptions options_of(const PipelineFlags& flags) {
           .memory = flags.memory_mib << 20,
           .checkpoint_every = std::chrono::milliseconds(flags.checkpoint_ms),
           .from = flags.from,
+          .idle_after = std::chrono::milliseconds(flags.idle_ms),
           .share_processes = flags.share_processes,
           .durable = flags.durable,
           .skip_records = flags.skip_records,
@@ -61,16 +66,33 @@ inline PipelineOptions options_of(const PipelineFlags& flags) {
           .restart_after = std::chrono::milliseconds(flags.restart_ms)};
 }
 
-// The lines of the input, or of the log that is replayed. Error::failed when both are given.
+// The lines of the input, or of the log that is replayed. Error::failed when both are given, or none.
 inline Flow<std::string_view> lines_of(const Pipeline& pipeline, const PipelineFlags& flags) {
+  if (flags.replay.empty() && flags.input.empty()) {
+    throw Error(ErrorKind::failed,
+                "there is no input: let --pipeline.input name files, directories or globs, or --pipeline.replay the "
+                "log of a stream");
+  }
   if (!flags.replay.empty() && (!flags.input.empty() || flags.follow)) {
     throw Error(ErrorKind::failed,
                 "a replay reads its own directory to its end: give --pipeline.replay, or --pipeline.input and perhaps "
                 "--pipeline.follow, not both");
   }
-  if (!flags.replay.empty()) return pipeline.read({.paths = {flags.replay}}, {.name = "lines"});
-  if (!flags.follow) return pipeline.read({.paths = flags.input}, {.name = "lines"});
-  return pipeline.follow({.paths = flags.input, .until = flags.until}, {.name = "lines", .replicas = 1});
+  if (!flags.until.empty() && !flags.follow) {
+    throw Error(ErrorKind::failed, "--pipeline.until is for input that grows: give --pipeline.follow, too");
+  }
+  const std::uint64_t longest = flags.longest_line_mib << 20;
+  const std::string name = "--pipeline.longest-line-mib";
+  if (flags.follow) {
+    return pipeline.follow(
+        {.paths = flags.input, .until = flags.until, .longest_line = longest, .longest_line_name = name},
+        {.name = "lines", .replicas = 1});
+  }
+  const bool replays = !flags.replay.empty();
+  return pipeline.read({.paths = replays ? std::vector{flags.replay} : flags.input,
+                        .longest_record = longest,
+                        .longest_record_name = name},
+                       {.name = "lines"});
 }
 
 }  // namespace lp

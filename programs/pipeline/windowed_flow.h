@@ -9,7 +9,7 @@
 
 #include "lp/base/error.h"
 #include "nodes/operators/group.h"
-#include "nodes/operators/record_bag.h"
+#include "nodes/stream/record_bag.h"
 #include "nodes/windows/window_operator.h"
 #include "nodes/windows/windows.h"
 #include "programs/pipeline/flow.h"

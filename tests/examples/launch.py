@@ -80,6 +80,13 @@ class Launch:
             if not self._read(end):
                 raise Ended(f"it ended before step {step}:\n{self.shown}")
 
+    def wait_for_text(self, text):
+        """Waits until the terminal shows the text."""
+        end = time.monotonic() + PATIENCE
+        while text not in self.shown:
+            if not self._read(end):
+                raise Ended(f"it ended before it showed {text}:\n{self.shown}")
+
     def has(self, name):
         return self._find(name) is not None
 

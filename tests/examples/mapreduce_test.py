@@ -131,7 +131,7 @@ class Results(Files):
         process = launch.run("wordcount", *flags)
         self.assertNotEqual(0, process.returncode)
         self.assertIn(f"map failed on the record at byte 4 of {self.input}/lines", process.stderr)
-        self.assertIn("it is longer than 56623104 bytes: raise", process.stderr)
+        self.assertIn("it is longer than 56623104 bytes: raise --memory-mib, of which a record gets a quarter", process.stderr)
         found, result = self.run_job("wordcount", "--launch=processes", "--skip_records=1")
         self.assertEqual([b"one\t1", b"two\t1"], sorted_lines(found))
         self.assertEqual(1, result["counters"]["skipped"])
@@ -141,7 +141,9 @@ class Results(Files):
         (self.folder / "there").mkdir()
         for flags, sentence in [([f"--input={self.input}", f"--into={self.folder}/there"], "there exists: remove it"),
                                 ([f"--input={self.folder}/none*", f"--into={self.folder}/a"], "no input matches"),
-                                ([f"--input={self.input}"], "needs an output directory")]:
+                                ([f"--input={self.input}"], "needs an output directory"),
+                                ([f"--input={self.input}", f"--into={self.folder}/a", f"--scratch={self.input}/lines"],
+                                 "cannot be made: Not a directory")]:
             with self.subTest(flags):
                 process = launch.run("wordcount", "--launch=processes", *flags)
                 self.assertNotEqual(0, process.returncode)

@@ -149,6 +149,20 @@ class Results(Folders):
                 found = [(int(i), float(x), float(y), int(count)) for i, x, y, count in map(str.split, parts(into))]
                 self.assertEqual(expected, sorted(found))
 
+    def test_points_that_do_not_fit_are_named(self):
+        for text, said in [("0 1 2\n1 nan 2\n", "points cannot be used: the coordinate nan is not finite"),
+                           ("0 1 2\n1 1 2x\n", "the record at byte 6 of"),
+                           ("0 1 2\n1 1\n", "point 1 has 1 coordinates, and point 0 has 2"),
+                           ("0 1 2\n7 1 2 3\n", "point 7 has 3 coordinates, and point 0 has 2"),
+                           ("0 1 2\n5 1 2\n5 3 4\n", "two points have the number 5"),
+                           ("0 1 2\n5\n", "the point 5 has no coordinates"), ("5 1 2\n", "nothing to begin with")]:
+            with self.subTest(text):
+                (self.log / "points").write_text(text)
+                process = launch.run("kmeans", f"--pipeline.input={self.log}", f"--pipeline.into={self.folder}/centres",
+                                     "--clusters=2", "--pipeline.restarts=0")
+                self.assertEqual(1, process.returncode)
+                self.assertIn(said, process.stderr)
+
     def test_joins_are_those_of_sqlite(self):
         source = random.Random(6)
         database = sqlite3.connect(":memory:")
@@ -227,11 +241,46 @@ class Results(Folders):
                 ("stream_wordcount", [f"--pipeline.input={self.log}"], "results need a directory"),
                 ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.replay={self.log}", "--pipeline.into=x"], "not both"),
                 ("stream_wordcount", ["--pipeline.input=/dev/zero", f"--pipeline.into={self.folder}/x"], "/dev/zero is no regular file"),
-                ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.into={self.log}/lines"], "lines is no directory")]:
+                ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.into={self.log}/lines"], "lines is no directory"),
+                ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.into={self.log}/lines/x"], "lines is no directory"),
+                ("stream_wordcount", ["--pipeline.into=x"], "there is no input"),
+                ("join", [f"--pipeline.input={self.log}", "--pipeline.into=x"], "--with=FILES"),
+                ("stream_wordcount", [f"--pipeline.input={self.log}", "--pipeline.until=x", "--pipeline.into=x"], "give --pipeline.follow"),
+                ("kappa", [], "--log=DIRECTORY"),
+                ("kappa", [f"--log={self.folder}/x", f"--pipeline.into={self.folder}/x"], "have no meaning here"),
+                ("kappa", [f"--log={self.folder}/x", f"--pipeline.replay={self.log}"], "not both"),
+                ("stream_wordcount", [f"--pipeline.input={self.log}/none", f"--pipeline.into={self.folder}/x"], "no input matches"),
+                ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.into={self.folder}/x", f"--pipeline.from={self.log}"],
+                 "has no complete checkpoint"),
+                ("pagerank", [f"--pipeline.input={self.log}", f"--pipeline.into={self.folder}/x", f"--pipeline.scratch={self.log}/lines"],
+                 "lines is no directory")]:
             with self.subTest(flags):
-                process = launch.run(name, *flags, "--pipeline.restarts=0")
+                process = launch.run(name, *flags, "--pipeline.restart_ms=3600000")  # none is worth a restart
                 self.assertNotEqual(0, process.returncode)
                 self.assertIn(said, process.stderr)
+                self.assertNotIn("incarnation 2", process.stderr)
+
+    def test_a_checkpoint_that_cannot_be_saved_is_reported_once_and_explained(self):
+        into, until = self.folder / "counts", self.folder / "end"
+        flags = [f"--pipeline.input={self.log}", "--pipeline.follow", f"--pipeline.until={until}", f"--pipeline.into={into}",
+                 "--pipeline.checkpoint_ms=1", "--launch=processes"]
+        lines = make_lines(1000)
+        grow(self.log / "lines", lines)
+        with launch.Launch("stream_wordcount", *flags) as run:
+            wait_for_parts(self, run, into, launch.PATIENCE)
+            checkpoints = pathlib.Path(run.directory) / "checkpoints"
+            while checkpoints.exists():  # a cut may be made meanwhile
+                shutil.rmtree(checkpoints, ignore_errors=True)
+            checkpoints.touch()
+            run.wait_for_text("further failures are not reported")
+            lp = launch.FOLDER.parent / "tools" / "lp" / "lp"
+            why = subprocess.run([lp, "why", run.directory], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True)
+            self.assertIn("unsaved: ", why.stdout)
+            checkpoints.unlink()
+            until.touch()
+            run.result()
+            self.assertEqual(0, run.shown.count("cannot remove"), run.shown)
+        self.assertEqual(windowed_counts(lines, 10), parts(into))
 
     def test_a_run_is_resumed_once_and_after_its_end(self):
         into, until, first = self.folder / "counts", self.folder / "end", self.folder / "first"

@@ -51,6 +51,18 @@ TEST_F(MainTest, AResumedRunHasTheSeedAndTheConfigurationOfTheFirst) {
   EXPECT_FALSE(std::filesystem::exists(directory_ / "run3"));
 }
 
+TEST_F(MainTest, AResumedRunIsLaunchedAnew) {
+  Subprocess first(arguments({"--program=saving", "--steps=6", "--launch=processes"}));
+  EXPECT_EQ(first.wait().code, 0) << first.err();
+  const std::string run1 = (directory_ / "run1").string();
+  Subprocess second(arguments({"--resume=" + run1, "--steps=9"}));
+  EXPECT_EQ(second.wait().code, 0) << second.err();
+  EXPECT_TRUE(has(second.err(), "lp: --launch is threads, but was processes in " + run1 + "\n")) << second.err();
+  Subprocess third(arguments({"--resume=" + run1, "--steps=9", "--launch=processes"}));
+  EXPECT_EQ(third.wait().code, 0) << third.err();
+  EXPECT_FALSE(has(third.err(), "--launch is")) << third.err();
+}
+
 TEST_F(MainTest, ARunWhoseConfigurationIsDamagedIsNotResumed) {
   Subprocess first(arguments({"--program=saving", "--steps=6"}));
   EXPECT_EQ(first.wait().code, 0) << first.err();

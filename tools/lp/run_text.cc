@@ -62,6 +62,7 @@ std::vector<std::string> troubles_of(const RunView& run) {
     troubles.push_back(node.name + " does not answer calls: it has been in " + node.work + ", for " +
                        short_duration(node.work_seconds));
   }
+  if (!run.status.unsaved.empty()) troubles.push_back(run.status.unsaved);
   if (!run.status.stalled.empty()) troubles.push_back(run.status.stalled);
   return troubles;
 }

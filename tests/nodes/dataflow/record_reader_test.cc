@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lp/base/error.h"
 #include "tests/directory.h"
+#include "tests/error_of.h"
 #include "tests/nodes/dataflow/files_for_test.h"
 
 namespace lp {
@@ -53,12 +55,28 @@ TEST(RecordReaderTest, ARecordThatIsTooLongIsRefusedAndTheNextOneIsRead) {
   EXPECT_EQ(record, "b,c");
 }
 
+TEST(RecordReaderTest, AFileThatWasReplacedIsRefusedAndOneThatHasGrownIsNot) {
+  const test::Directory directory;
+  const InputOptions options{.paths = {test::write(directory.path() / "lines", "a\nb\n")}};
+  const InputSplit split = split_file(options.paths[0], options).at(0);
+  std::ofstream(options.paths[0], std::ios::app) << "c\n";
+  dataflow::RecordReader reader(split, options);
+  std::string_view record;
+  EXPECT_TRUE(reader.next(record) && reader.next(record));
+  EXPECT_EQ(record, "b");
+  EXPECT_FALSE(reader.next(record));
+  std::filesystem::rename(test::write(directory.path() / "other", "d\ne\n"), options.paths[0]);
+  EXPECT_EQ(test::error_of([&] { dataflow::RecordReader(split, options); }),
+            options.paths[0] + " was replaced after it was split: do not change inputs");
+}
+
 TEST(RecordReaderTest, AChangedLengthIsRefusedAndEndsTheReading) {
   const test::Directory directory;
   for (const std::string& changed : {std::string("d\0\0\0aa", 6), std::string(4, '\xff') + "aa"}) {
     InputOptions options{.paths = {test::write(directory.path() / "records", test::prefixed({"aa", "b"}))}};
     options.format = InputFormat::length_prefixed;
-    const InputSplit split = split_file(options.paths[0], options).at(0);
+    InputSplit split = split_file(options.paths[0], options).at(0);
+    split.file = {};  // it is on another host, which shows no change
     test::write(options.paths[0], changed + test::prefixed({"b"}));
     dataflow::RecordReader reader(split, options);
     std::string_view record;

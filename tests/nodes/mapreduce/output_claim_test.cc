@@ -41,6 +41,17 @@ TEST(OutputClaimTest, AnotherRunIsRefusedWhileOneOfItsNodesLives) {
   EXPECT_FALSE(std::filesystem::exists(path / "part"));
 }
 
+TEST(OutputClaimTest, ADeadRunWhoseFilesAreRemovedIsNamed) {
+  const test::Directory directory;
+  const std::filesystem::path path = directory.path() / "counts.partial";
+  EXPECT_EQ(OutputClaim::take(path, "first", Content::removed).replaced(), "");
+  EXPECT_EQ(OutputClaim::take(path, "second", Content::removed).replaced(), "") << "there were no files";
+  std::ofstream(path / "part") << "half";
+  EXPECT_EQ(OutputClaim::take(path, "second", Content::removed).replaced(), "") << "it begins again";
+  std::ofstream(path / "part") << "half";
+  EXPECT_EQ(OutputClaim::take(path, "third", Content::removed).replaced(), "second");
+}
+
 TEST(OutputClaimTest, TheOwnRunMayBeginAgainWhileItsWorkersLive) {
   const test::Directory directory;
   const std::filesystem::path path = directory.path() / "counts.partial";

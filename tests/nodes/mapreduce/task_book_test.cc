@@ -27,6 +27,20 @@ TEST(TaskBookTest, GivesEachTaskOnceAndPrefersWhatTheWorkerPrefers) {
   EXPECT_TRUE(book.complete());
 }
 
+TEST(TaskBookTest, NoMoreTasksAreComparedThanWanted) {
+  TaskBook book(1000);
+  std::size_t asked = 0;
+  const auto prefers = [&asked](std::uint32_t task) {
+    ++asked;
+    return std::uint64_t{task};
+  };
+  EXPECT_EQ(book.give(0, prefers, 10), 9U);
+  EXPECT_EQ(asked, 10U);
+  EXPECT_EQ(book.give(0, prefers), 999U);
+  book.fail(999, 0);
+  EXPECT_EQ(book.give(1, prefers, 10), 10U) << "9 is being done";
+}
+
 TEST(TaskBookTest, WhatAWorkerLosesIsGivenToAnother) {
   TaskBook book(2);
   EXPECT_EQ(book.give(0, {}), 0U);

@@ -254,7 +254,9 @@ TEST(BadInputTest, ARecordThatIsTooLongIsNamedOrLeftOut) {
   const PipelineFiles files;
   const std::string path = files.write("lines", "one\n" + std::string(3 << 20, 'x') + "\ntwo\n");
   const std::string failure = run(copy_of(files, {.longest_record = 1 << 20}), {}).failure;
-  EXPECT_TRUE(contains(failure, "the record at byte 4 of " + path + " cannot be used: it is longer than 1048576 bytes"))
+  EXPECT_TRUE(contains(failure, "the record at byte 4 of " + path +
+                                    " cannot be used: it is longer than 1048576 bytes: "
+                                    "raise InputOptions::longest_record, or let such records be skipped"))
       << failure;
   EXPECT_TRUE(!std::filesystem::exists(files.output()) || files.lines().empty());
   const BadEnd end = run(copy_of(files, {.longest_record = 1 << 20}), {.skip_records = 1});

@@ -222,6 +222,12 @@ TEST_F(LpTest, ARunHasManyNames) {
   EXPECT_EQ(lp("status 7f3a").code, 0);
   EXPECT_EQ(lp("status digits-20260131").code, 0);
   EXPECT_EQ(lp("status " + (runs() / "train-20260201-010101-ab12").string() + "/").code, 0);
+  const auto here = std::filesystem::current_path();
+  const Directory other;
+  leave_run(other.path() / "mine", "{}", {.run = "mine", .program = "digits", .began = 1}, {}, {.success = true});
+  std::filesystem::current_path(other.path());
+  EXPECT_EQ(lp("status mine").code, 0) << "a run directory of the current one";
+  std::filesystem::current_path(here);
   const Ended several = lp("status digits");
   EXPECT_EQ(several.code, 3);
   EXPECT_TRUE(has(several.output, "fits 2 runs; give more of the name:")) << several.output;

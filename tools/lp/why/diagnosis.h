@@ -1,6 +1,6 @@
 #pragma once
-// Finds the troubles of a run in a few looks at it: deadlocks, nodes that keep others waiting, overloaded services,
-// slow replicas. Pure functions of the run's answers.
+// Finds the troubles of a run in a few looks at it: deadlocks, nodes that keep others waiting, checkpoints that cannot
+// be saved, overloaded services, slow replicas. Pure functions of the run's answers.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +32,7 @@ struct Diagnosis {
     missing,    // a value is not brought, as of a barrier that lacks a member
     handler,    // a handler goes on and on, and others wait
     versions,   // readers hold old versions, so that nothing can be published
+    unsaved,    // a checkpoint could not be saved
     straggler,  // a replica is slower than the others
     saturated,  // a service has more calls than it can handle
   };

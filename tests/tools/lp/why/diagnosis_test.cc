@@ -348,6 +348,16 @@ MeasureRecord measured(double time, std::uint64_t step) {
   return record;
 }
 
+TEST(Diagnosis, ACheckpointThatCannotBeSavedIsNamed) {
+  Answers run;
+  EXPECT_EQ(tool::diagnose(run.evidence).size(), 0U);
+  run.sample().status.unsaved = "server could not save its part of the checkpoint of step 7: the disk is full";
+  const std::vector<Diagnosis> all = tool::diagnose(run.evidence);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::unsaved);
+  EXPECT_EQ(all[0].text, run.sample().status.unsaved);
+}
+
 TEST(Diagnosis, AReplicaThatWorksWhileTheOthersWaitIsAStraggler) {
   Answers run;
   run.evidence.samples.clear();
