@@ -23,7 +23,8 @@ def find():
 class Browser:
     """A browser with one page. Use it in a `with`."""
 
-    def __init__(self, width=1280, height=860, dark=False):
+    def __init__(self, width=1280, height=860, dark=False, hosts=""):
+        """`hosts`: rules for names of hosts, as "MAP example.com 127.0.0.1"."""
         self.profile = tempfile.TemporaryDirectory(prefix="lp-browser-", ignore_cleanup_errors=True)
         to_read, self.output = os.pipe()
         self.input, to_write = os.pipe()
@@ -36,7 +37,7 @@ class Browser:
         self.process = subprocess.Popen(
             [find(), "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--hide-scrollbars",
-             f"--user-data-dir={self.profile.name}", "about:blank"],
+             f"--host-resolver-rules={hosts}", f"--user-data-dir={self.profile.name}", "about:blank"],
             preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read)
         os.close(to_write)
@@ -54,7 +55,7 @@ class Browser:
     def __exit__(self, *_):
         try:
             self.call("Browser.close")
-            self.process.wait(LIMIT)
+            self.process.wait(5)  # now and then it stays
         except (OSError, EOFError, TimeoutError, subprocess.TimeoutExpired):
             self.process.kill()
             self.process.wait()

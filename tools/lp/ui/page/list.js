@@ -25,7 +25,7 @@ const list_view = {
                     'tr', {}, columns.map(([name, kind]) => element('th', {class: kind || '', scope: 'col'}, name)))),
             this.body));
     main.replaceChildren(
-        element('div', {class: 'title'}, element('h1', {}, 'Runs')), element('div', {class: 'bar'}, this.filter),
+        element('div', {class: 'bar'}, element('h1', {}, 'Runs')), element('div', {class: 'bar'}, this.filter),
         this.table, this.note);
     this.runs = [];
     this.control = new AbortController();

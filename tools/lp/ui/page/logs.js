@@ -16,7 +16,7 @@ class LogsView {
     this.pattern = element('input', {
       type: 'search',
       class: 'grow',
-      placeholder: 'Search: an extended regular expression',
+      placeholder: 'Search: a regular expression',
       'aria-label': 'Search',
       oninput: () => this.open_soon()
     });

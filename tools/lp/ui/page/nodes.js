@@ -111,13 +111,13 @@ class NodesView {
           },
           number('CPU %', (node) => rate(node).cpu, percent_text),
           number('Memory', (node) => rate(node).memory, bytes_text),
-          number('Calls in/s', (node) => rate(node).in),
+          number('Calls in/s', (node) => rate(node).in, undefined, 'rare'),
           number('Calls out/s', (node) => rate(node).out, undefined, 'rare'),
           number('Queue', (node) => rate(node).queue),
           number('Errors/s', (node) => rate(node).errors, undefined, 'rare'),
-          number('50 %', (node) => rate(node).p50, latency_text, 'rare'),
-          number('99 %', (node) => rate(node).p99, latency_text, 'rare'),
-          number('Step', (node) => status(node).step, String),
+          number('P50', (node) => rate(node).p50, latency_text, 'rare'),
+          number('P99', (node) => rate(node).p99, latency_text, 'rare'),
+          number('Step', (node) => status(node).step, String, 'rare'),
           number('Tries', (node) => status(node).incarnation, String, 'rare'),
           {
             name: 'Host',
@@ -134,7 +134,7 @@ class NodesView {
           {name: 'Caller', kind: 'name', value: (edge) => page.nodes[edge[0]], text: (edge) => page.nodes[edge[0]]},
           {name: 'Callee', kind: 'name', value: (edge) => page.nodes[edge[1]], text: (edge) => page.nodes[edge[1]]},
           ...[['Calls/s', 2, short_number], ['Errors/s', 3, short_number], ['Bytes/s', 4, bytes_text, 'rare'],
-              ['Waiting', 5, short_number], ['50 %', 6, latency_text], ['99 %', 7, latency_text, 'rare']]
+              ['Waiting', 5, short_number, 'rare'], ['P50', 6, latency_text], ['P99', 7, latency_text, 'rare']]
               .map(([name, i, text, kind = '']) => ({
                      name,
                      kind: `number ${kind}`.trim(),
