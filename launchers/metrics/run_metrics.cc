@@ -1,9 +1,11 @@
 #include "launchers/metrics/run_metrics.h"
 
 #include <string_view>
+#include <utility>
 
 #include "launchers/metrics/metric_text.h"
 #include "lp/base/enums.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -144,6 +146,18 @@ void RunMetrics::write_processes(std::string& text, const Picture& picture) cons
                                "shared memory in which arrays of the process lie"};
   write_head(text, kShared);
   for (const Use& one : uses) write_series(text, kShared.name, one.labels, one.shared_memory);
+  std::erase_if(uses, [](const Use& one) { return one.use.gpus.uuids.empty(); });
+  for (Use& one : uses) one.labels = labeled(std::move(one.labels), "gpus", join(one.use.gpus.uuids, ","));
+  constexpr MetricName kGpuMemory{"lp_process_gpu_memory_bytes", Kind::gauge,
+                                  "memory of the GPUs of the process that is in use, by all processes"};
+  write_head(text, kGpuMemory);
+  for (const Use& one : uses) write_series(text, kGpuMemory.name, one.labels, one.use.gpus.memory);
+  constexpr MetricName kGpuBusy{"lp_process_gpu_busy_ratio", Kind::gauge,
+                                "share of the time in which the GPUs of the process compute, for all processes"};
+  write_head(text, kGpuBusy);
+  for (const Use& one : uses) {
+    if (one.use.gpus.busy.has_value()) write_series(text, kGpuBusy.name, one.labels, *one.use.gpus.busy);
+  }
   write_alone(text, {"lp_left_out_methods", Kind::gauge, "methods that are left out, as their process has too many"},
               {}, left_out);
 }

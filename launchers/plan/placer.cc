@@ -12,6 +12,7 @@
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/text.h"
+#include "lp/gpu/memory_limit.h"
 
 namespace lp::launch {
 namespace {
@@ -229,6 +230,7 @@ void Placer::assign(std::size_t process, std::size_t host) {
   const bool shares = need.gpus > 0 && need.gpus < 1;
   const double its_part = shares ? need.gpus * static_cast<double>(free.gpus.at(place.gpus.front()).memory) : 0;
   place.gpu_memory = static_cast<std::uint64_t>(its_part);
+  if (place.gpu_memory > 0) environment.try_emplace(gpu::MemoryLimit::kVariable, std::to_string(place.gpu_memory));
   if (hides_gpus_) environment.try_emplace("CUDA_VISIBLE_DEVICES", join(gpus_of(process), ","));
   if (pin_) place.cores = take(free.cores, cores_of(need));
   place.environment.clear();

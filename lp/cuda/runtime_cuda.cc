@@ -9,10 +9,13 @@
 #include <mutex>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "lp/base/error.h"
 #include "lp/base/text.h"
 #include "lp/cuda/cuda_device.h"
+#include "lp/gpu/gpus_here.h"
+#include "lp/gpu/memory_limit.h"
 
 namespace lp::cuda {
 namespace {
@@ -32,6 +35,9 @@ class CudaDevice final : public Device, public std::enable_shared_from_this<Cuda
     check(cudaDeviceGetDefaultMemPool(&pool, number), "cudaDeviceGetDefaultMemPool");
     std::uint64_t keeps = UINT64_MAX;  // memory that comes back is for the next array, and not for the driver
     check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keeps), "cudaMemPoolSetAttribute");
+    const std::vector<gpu::Gpu> here = gpu::gpus_here();
+    const auto position = static_cast<std::size_t>(number);
+    limit_ = gpu::MemoryLimit::here(position < here.size() ? here[position].uuid : name_);
   }
 
   const std::string& name() const noexcept override { return name_; }
@@ -76,13 +82,17 @@ class CudaDevice final : public Device, public std::enable_shared_from_this<Cuda
   };
   void* take_block(std::size_t size, cudaStream_t stream);
   void free_blocks();
-  [[noreturn]] void refuse(std::size_t size) const;
+  void check_part(std::size_t size, std::size_t more);
+  bool part_has(std::size_t more);
+  std::uint64_t pool_bytes(cudaMemPoolAttr which) const;
+  [[noreturn]] void refuse(std::size_t size, const std::string& reason = {}) const;
 
   const int number_;
   const pid_t process_;
   std::string name_;
   std::uint64_t place_ = 0;
   std::mutex mutex_;
+  gpu::MemoryLimit limit_{};
   std::map<const void*, Block> blocks_;
   std::multimap<std::size_t, void*> free_;  // those that nobody has, by size
   SharedDevice self_{};                     // set once others may have a block open: it stays for the next arrays
@@ -194,6 +204,9 @@ std::unique_ptr<Pinned> CudaDevice::pin(std::size_t size) {
 
 void* CudaDevice::take(std::size_t size, cudaStream_t stream) {
   if (size >= kLeastBlock) return take_block(size, stream);
+  if (limit_.limits() &&
+      pool_bytes(cudaMemPoolAttrUsedMemCurrent) + size > pool_bytes(cudaMemPoolAttrReservedMemCurrent))
+    check_part(size, kGrain);  // the pool takes more from the driver
   void* memory = nullptr;
   cudaError_t error = cudaMallocAsync(&memory, size, stream);
   if (error == cudaErrorMemoryAllocation) {
@@ -217,6 +230,7 @@ void* CudaDevice::take_block(std::size_t size, cudaStream_t stream) {
       return memory;
     }
   }
+  check_part(size, rounded);
   Block block{.size = rounded};
   check(cudaEventCreateWithFlags(&block.used, cudaEventDisableTiming | cudaEventBlockingSync), "cudaEventCreate");
   void* memory = nullptr;
@@ -263,9 +277,31 @@ void CudaDevice::free_blocks() {
   }
 }
 
-void CudaDevice::refuse(std::size_t size) const {
+std::uint64_t CudaDevice::pool_bytes(cudaMemPoolAttr which) const {
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t bytes = 0;
+  check(cudaDeviceGetDefaultMemPool(&pool, number_), "cudaDeviceGetDefaultMemPool");
+  check(cudaMemPoolGetAttribute(pool, which, &bytes), "cudaMemPoolGetAttribute");
+  return bytes;
+}
+
+bool CudaDevice::part_has(std::size_t more) {
+  std::uint64_t taken = pool_bytes(cudaMemPoolAttrReservedMemCurrent);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [memory, block] : blocks_) taken += block.size;
+  return limit_.allows(taken, more);
+}
+
+// Before `more` bytes are taken from the driver, of which the caller wants `size`.
+void CudaDevice::check_part(std::size_t size, std::size_t more) {
+  if (!limit_.limits() || part_has(more)) return;
+  free_blocks();
+  if (!part_has(more)) refuse(size, ", because this process shares it: " + limit_.text());
+}
+
+void CudaDevice::refuse(std::size_t size, const std::string& reason) const {
   cudaGetLastError();
-  throw Error(ErrorKind::overloaded, name_ + " has no " + memory_text(size) + " of memory left");
+  throw Error(ErrorKind::overloaded, name_ + " has no " + memory_text(size) + " of memory left" + reason);
 }
 
 std::optional<MemoryHandle> CudaDevice::share(const void* memory) {

@@ -6,8 +6,9 @@
 
 namespace lp::gpu {
 
-SharedLibrary::SharedLibrary(const std::string& name)
-    : name_(name), library_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+SharedLibrary::SharedLibrary(const std::string& name, Unload unload)
+    : name_(name),
+      library_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | (unload == Unload::never ? RTLD_NODELETE : 0))) {
   if (library_ != nullptr) return;
   const char* reason = dlerror();
   throw_failed(reason == nullptr ? name + " cannot be loaded" : reason);

@@ -10,6 +10,7 @@
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
 #include "lp/base/text.h"
+#include "nodes/collective/gpu_group.h"
 #include "nodes/collective/rank_sum.h"
 
 namespace lp {
@@ -33,6 +34,7 @@ Collective::Collective(Clients<CollectiveMember> members, std::uint32_t index, C
 }
 
 Collective::~Collective() {
+  gpu_group_.reset();
   if (session_.number == 0) return;
   try {
     own().within(kToAnswer).call<&CollectiveMember::end>(session_.number);
@@ -42,6 +44,9 @@ Collective::~Collective() {
 }
 
 const Session& Collective::join(std::uint64_t progress) {
+  gpu_group_.reset();
+  gpus_were_asked_ = false;
+  gpu_obstacle_.clear();
   const Presence here = own().call<&CollectiveMember::presence>();
   // It may also be a session of an earlier incarnation of the worker, which did not end it.
   if (here.entered > here.ended) own().call<&CollectiveMember::leave>(here.entered, failure_);
@@ -138,12 +143,17 @@ void Collective::send_to_others(const Operation& operation, const Array<float>& 
   for (std::uint32_t i = 1; i < ranks_; ++i) send((rank_ + i) % ranks_, operation, values);
 }
 
+StreamReader<CollectivePart>& Collective::from(std::uint32_t rank) {
+  std::optional<StreamReader<CollectivePart>>& reader = from_[rank];
+  if (!reader) reader.emplace(at(rank).stream<&CollectiveMember::parts>(session_.number, rank_));
+  return *reader;
+}
+
 // Waits until this rank has sent something, or a member is found to be gone.
 void Collective::await(std::uint32_t rank) {
-  std::optional<StreamReader<CollectivePart>>& from = from_[rank];
-  if (!from) from.emplace(at(rank).stream<&CollectiveMember::parts>(session_.number, rank_));
+  StreamReader<CollectivePart>& reader = from(rank);
   const Time limit = after(kStep);
-  for (Duration patience = kFirstPatience; !from->wait_for(patience);
+  for (Duration patience = kFirstPatience; !reader.wait_for(patience);
        patience = std::min(2 * patience, kMostPatience)) {
     if (passed(limit))
       throw Error(ErrorKind::deadline,

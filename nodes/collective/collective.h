@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@
 
 #include "lp/base/array.h"
 #include "lp/cuda/array.h"
+#include "lp/gpu/nccl.h"
 #include "lp/rpc/clients.h"
 #include "nodes/collective/collective_member.h"
 
@@ -55,14 +57,18 @@ struct CollectiveOptions {
   Allreduce allreduce = Allreduce::nearest;
   // Tensors are fused into operations of at most this many bytes (Sergeev and Del Balso, "Horovod", 2018, section 7).
   std::size_t fusion_bytes = std::size_t{128} << 20;
+  // The library that sums arrays on GPUs: a path, or a name that the dynamic linker finds. Empty: none.
+  std::string nccl = gpu::Nccl::kLibrary;
 };
 
 struct CollectiveStatistics {
   std::uint64_t operations = 0;  // an allreduce counts one for each fused buffer, or piece of it
   std::uint64_t steps = 0;       // steps in which this rank waited for another
-  std::uint64_t bytes_sent = 0;  // values
+  std::uint64_t bytes_sent = 0;  // values; without those that NCCL moves
   std::uint64_t bytes_received = 0;
 };
+
+class GpuGroup;
 
 class Collective {
  public:
@@ -101,6 +107,17 @@ class Collective {
     allreduce(values);
     array = std::move(values);
   }
+
+  // The same for arrays on GPUs in all ranks, whose sums are there, too. NCCL makes them, if it is installed everywhere
+  // and no two ranks have the same GPU: then no value goes through the memory of the host, and NCCL chooses the order
+  // of the sums. It returns when the stream has done it. Otherwise the values go through pinned memory, as above. All
+  // ranks find out together, in the first of these calls of a session. After an error the arrays are as they were.
+  void allreduce(std::span<cuda::Array<float>> arrays, cuda::Stream& stream);
+  void allreduce(cuda::Array<float>& array, cuda::Stream& stream) {
+    allreduce(std::span<cuda::Array<float>>(&array, 1), stream);
+  }
+  // Why these go through pinned memory in this session; empty: they do not, or nobody has called them yet.
+  const std::string& gpu_obstacle() const { return gpu_obstacle_; }
 
   // The sum, maximum or minimum over all ranks, element by element, in place, for T = float, double, std::int32_t or
   // std::int64_t. Each rank reduces one slice in the order of the ranks, and sends it to all. Sums of integers wrap
@@ -153,9 +170,15 @@ class Collective {
   void ring(const Array<float>& values, Tensors& to);
   void halving(Array<float> values, Tensors& to);
 
+  void form_gpu_group(cuda::Stream& stream);
+  std::string form_gpu_group(const gpu::Nccl& nccl, const gpu::Nccl::Id& id, cuda::Stream& stream);
+  void agree(const Operation& operation);
+
   void send(std::uint32_t rank, const Operation& operation, Array<float> values);
   void send_to_others(const Operation& operation, const Array<float>& values);
   Array<float> receive(std::uint32_t rank, const Operation& operation, std::optional<std::size_t> size = {});
+  StreamReader<CollectivePart>& from(std::uint32_t rank);
+  bool has_sent(std::uint32_t rank) { return from(rank).wait_for(Duration{}); }
   void await(std::uint32_t rank);
   std::string name(std::uint32_t rank) const;
   Array<float> sum_of_all(const Operation& operation, const Array<float>& own);
@@ -176,6 +199,9 @@ class Collective {
   std::uint64_t operation_ = 0;
   std::uint64_t broadcasts_ = 0;
   std::vector<std::optional<StreamReader<CollectivePart>>> from_{};  // by rank; opened at the first use
+  bool gpus_were_asked_ = false;
+  std::string gpu_obstacle_{};
+  std::unique_ptr<GpuGroup> gpu_group_{};  // null: sums go through the host
   Array<float> last_state_{};
   std::string failure_ = "it started another session";  // or why the session ended
   CollectiveStatistics statistics_{};

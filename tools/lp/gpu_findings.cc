@@ -6,8 +6,8 @@
 #include "lp/base/text.h"
 #include "lp/gpu/gpus_here.h"
 #include "lp/gpu/ipc.h"
+#include "lp/gpu/nccl.h"
 #include "lp/gpu/nvml.h"
-#include "lp/gpu/shared_library.h"
 #include "lp/gpu/toolkit.h"
 
 namespace lp::tool {
@@ -15,6 +15,7 @@ namespace {
 
 using State = Finding::State;
 using gpu::Gpu;
+using gpu::Nccl;
 using gpu::Nvml;
 
 Finding toolkit() {
@@ -77,18 +78,10 @@ Finding ipc(const std::vector<Gpu>& here) {
 
 Finding nccl() {
   try {
-    const gpu::SharedLibrary library("libnccl.so.2");
-    int (*version_of)(int*) = nullptr;
-    library.get("ncclGetVersion", version_of);
-    int version = 0;
-    version_of(&version);  // 22703 is 2.27.3
-    return {"NCCL", State::good,
-            std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-                std::to_string(version % 100),
-            ""};
+    return {"NCCL", State::good, Nccl::version_text(Nccl().version()), ""};
   } catch (const Error& missing) {
     return {"NCCL", State::missing, missing.text(),
-            "apt install libnccl2: collectives use the memory of the host without it"};
+            "apt install libnccl2: sums of a Collective over GPUs go through the memory of the host without it"};
   }
 }
 

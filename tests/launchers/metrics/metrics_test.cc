@@ -214,6 +214,24 @@ void expect_metrics(lp::Run& run) {
   EXPECT_EQ(test::http_get(url), "");
 }
 
+TEST(RunMetrics, HaveTheUseOfTheGpusOfEachProcess) {
+  const SupervisionGraph graph = graph_of(2);
+  RunMetrics metrics(graph);
+  RunMetrics::Picture picture;
+  picture.status.nodes.resize(graph.nodes.size());
+  for (NodeStatus& node : picture.status.nodes) node.state = NodeStatus::State::running;
+  picture.status.nodes[2].host = "h2";
+  metrics.on_measured(0, {.use = ProcessUse{.memory = 1}});
+  metrics.on_measured(1, {.use = ProcessUse{.memory = 1, .gpus = {.uuids = {"GPU-a"}, .busy = 0.75, .memory = 2048}}});
+  metrics.on_measured(2, {.use = ProcessUse{.memory = 1, .gpus = {.uuids = {"MIG-b", "MIG-c"}, .memory = 4096}}});
+  const std::string text = metrics.text(picture);
+  EXPECT_TRUE(has_line(text, R"(lp_process_gpu_memory_bytes{process="",gpus="GPU-a"} 2048)")) << text;
+  EXPECT_TRUE(has_line(text, R"(lp_process_gpu_memory_bytes{process="",host="h2",gpus="MIG-b,MIG-c"} 4096)")) << text;
+  EXPECT_TRUE(has_line(text, R"(lp_process_gpu_busy_ratio{process="",gpus="GPU-a"} 0.75)")) << text;
+  EXPECT_EQ(values_of(text, "lp_process_gpu_memory_bytes").size(), 2U);
+  EXPECT_EQ(values_of(text, "lp_process_gpu_busy_ratio").size(), 1U);  // the driver does not count a part's
+}
+
 TEST(Metrics, AreServedForThreads) {
   lp::Run run(test::make_counting({.workers = 2, .mode = "waits"}), {.metrics = "0"});
   expect_metrics(run);

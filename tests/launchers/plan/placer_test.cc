@@ -136,6 +136,9 @@ TEST_F(MainTest, ANodeThatUsesMoreThanItsPartOfAGpuEnds) {
   ASSERT_TRUE(program.read_until("worker/1 | gpus " + gpu)) << program.err();
   const std::vector<int> processes = marked("CUDA_VISIBLE_DEVICES=" + gpu);
   ASSERT_EQ(processes.size(), 2U);
+  for (const int process : processes) {  // so that a call which wants more fails before that
+    EXPECT_TRUE(has_mark(process, "LP_GPU_MEMORY=42949672960"));
+  }
   const auto uses = [&](int process, std::uint64_t gibibytes) {
     return "process " + gpu + " " + std::to_string(process) + " " + std::to_string(gibibytes << 30) + "\n";
   };

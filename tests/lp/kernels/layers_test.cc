@@ -46,6 +46,54 @@ TEST(Layers, TheSlopeIsTheDerivativeOfTheActivation) {
   EXPECT_EQ(errors, (std::vector<float>{2, 0, 4}));
 }
 
+TEST(Layers, ErrorsOfAnyNumberAreMultipliedByTheirSlopes) {
+  for (const Grid grid : test::kGrids) {
+    for (const std::size_t size : test::kSizes) {
+      const std::vector<float> values = test::normal_values(size, 1);
+      const std::vector<float> errors = test::normal_values(size, 2);
+      std::vector<float> relu = errors;
+      std::vector<float> tanh = errors;
+      run_grid(MultiplyBySlope<Relu>{values.data(), relu.data(), size}, grid);
+      run_grid(MultiplyBySlope<Tanh>{values.data(), tanh.data(), size}, grid);
+      for (std::size_t i = 0; i < size; ++i) {
+        EXPECT_EQ(relu[i], values[i] > 0 ? errors[i] : 0.0F * errors[i]);
+        EXPECT_EQ(tanh[i], errors[i] * (1 - values[i] * values[i]));
+      }
+    }
+  }
+}
+
+TEST(Layers, SumTheErrorsOfAnyNumberOfOutputs) {
+  for (const Grid grid : test::kGrids) {
+    for (const std::size_t outputs : test::kSizes) {
+      const std::vector<float> errors = test::normal_values(outputs * 3);
+      std::vector<float> sums(outputs);
+      run_grid(SumExamples{errors.data(), outputs, 3, sums.data()}, grid);
+      for (std::size_t i = 0; i < outputs; ++i) {
+        EXPECT_EQ(sums[i], errors[i] + errors[outputs + i] + errors[2 * outputs + i]);
+      }
+    }
+  }
+}
+
+TEST(CrossEntropy, OfAnExampleIsTheSameInEveryBatch) {
+  constexpr std::int64_t kClasses = 5;
+  for (const Grid grid : test::kGrids) {
+    for (const std::size_t examples : test::kSizes) {
+      std::vector<float> scores = test::normal_values(examples * kClasses);
+      std::vector<float> alone = scores;
+      std::vector<std::int32_t> labels(examples);
+      for (std::size_t i = 0; i < examples; ++i) labels[i] = static_cast<std::int32_t>(i % kClasses);
+      std::vector<double> losses(examples);
+      run_grid(CrossEntropy{scores.data(), labels.data(), kClasses, examples, losses.data()}, grid);
+      for (std::size_t i = 0; i < examples; ++i) {
+        EXPECT_EQ(losses[i], cross_entropy(alone.data() + i * kClasses, kClasses, labels[i]));
+      }
+      EXPECT_EQ(scores, alone);
+    }
+  }
+}
+
 TEST(Layers, SumTheErrorsOfEachOutput) {
   const std::vector<float> errors{1, 2, 10, 20, 100, 200};
   for (const Grid grid : test::kGrids) {

@@ -46,11 +46,16 @@ Values serial_sum(std::uint32_t members, std::size_t size, Make make) {
 // Members and their workers, each of which runs `body`.
 class Group {
  public:
-  Group(std::uint32_t size, Body body, CollectiveOptions options = {}, bool serialize = false) {
+  Group(std::uint32_t size, Body body, CollectiveOptions options = {}, bool serialize = false)
+      : Group([options](std::uint32_t) { return options; }, size, std::move(body), serialize) {}
+  // With options for each member.
+  Group(std::function<CollectiveOptions(std::uint32_t)> options, std::uint32_t size, Body body,
+        bool serialize = false) {
     const auto count = static_cast<int>(size);
     auto members = program_.group<CollectiveMember>({.name = "collective", .replicas = count}, context);
-    auto work = [body = std::move(body), options](const Clients<CollectiveMember>& all, int index) {
-      Collective collective(all, static_cast<std::uint32_t>(index), options);
+    auto work = [body = std::move(body), options = std::move(options)](const Clients<CollectiveMember>& all,
+                                                                       int index) {
+      Collective collective(all, static_cast<std::uint32_t>(index), options(static_cast<std::uint32_t>(index)));
       body(collective, static_cast<std::uint32_t>(index));
     };
     program_.function({.name = "worker", .replicas = count}, work, members, index);

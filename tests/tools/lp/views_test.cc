@@ -187,6 +187,23 @@ TEST_F(LpTest, TheDoctorTellsOfGpusAndOfWhatIsMissingToUseThem) {
   EXPECT_EQ(has(old.output, "install a driver for CUDA "), gpu::toolkit() / 1000 > 11) << old.output;
 }
 
+TEST_F(LpTest, TheDoctorNamesTheVersionOfNcclOrWhatIsMissing) {
+  setenv("COLUMNS", "200", 1);
+  const auto doctor = [&](const std::string& library) {
+    return command("LD_LIBRARY_PATH=" + std::filesystem::path(library).parent_path().string() +
+                   " '" LP_COMMAND "' doctor")
+        .output;
+  };
+  EXPECT_TRUE(has(doctor(NCCL_WHOLE_LIBRARY), "2.27.3")) << doctor(NCCL_WHOLE_LIBRARY);
+  for (const auto& [library, reason] :
+       {std::pair(NCCL_OLD_LIBRARY, "libnccl.so.2 is NCCL 2.13.4: install 2.14.0 or a newer one"),
+        std::pair(NCCL_PARTIAL_LIBRARY, "libnccl.so.2 has no function ncclCommInitRankConfig: ")}) {
+    const std::string text = doctor(library);
+    EXPECT_TRUE(has(text, reason)) << text;
+    EXPECT_TRUE(has(text, "NCCL: apt install libnccl2: sums of a Collective over GPUs go through the memory")) << text;
+  }
+}
+
 TEST_F(LpTest, TheShellCompletesCommandsFlagsRunsAndNodes) {
   Subprocess program({"program", "--launch=processes"});
   EXPECT_EQ(program.wait().code, 0);
