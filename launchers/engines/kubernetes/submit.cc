@@ -27,7 +27,7 @@
 namespace lp::launch {
 namespace {
 
-constexpr std::array<std::string_view, 8> kForSubmitting{"--config=",        "--directory=",   "--image=", "--kubectl=",
+constexpr std::array<std::string_view, 8> kNotForThePod{"--config=",        "--directory=",   "--image=", "--kubectl=",
                                                          "--node-selector=", "--tolerations=", "--submit", "--render"};
 
 // The file holds the keys of the run. So only this user may read it, and it is removed when kubectl has read it.
@@ -85,7 +85,7 @@ bool remove(const Kubectl& kubectl, const std::string& run) {
 int submit_to_kubernetes(const Launch& launch) {
   const LaunchFlags& flags = launch.flags;
   const LaunchOptions& options = launch.options;
-  const std::vector<std::string> command = relaunch_command(kForSubmitting);
+  const std::vector<std::string> command = relaunch_command(kNotForThePod);
   KubernetesRun run{.name = launch.name,
                     .image = flags.image,
                     .flags = {command.begin() + 1, command.end()},

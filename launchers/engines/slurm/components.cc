@@ -12,6 +12,8 @@
 namespace lp::launch {
 namespace {
 
+constexpr std::uint64_t kSlurmUnit = std::uint64_t{1} << 20;  // bytes of Slurm's "M"
+
 // The options of each process: those of any of its groups, which must agree.
 std::vector<std::vector<std::string>> options_of_processes(const Plan& plan,
                                                            std::span<const GroupPlacement> placements) {
@@ -47,8 +49,7 @@ std::vector<std::string> options_for(const std::vector<std::size_t>& processes,
                                    "--cpus-per-task=" + std::to_string(cores)};
   if (most.gpus > 0) options.push_back("--gpus-per-task=" + to_json(std::ceil(most.gpus)));
   if (most.memory > 0) {
-    constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
-    const std::uint64_t each = (most.memory / static_cast<std::uint64_t>(cores) + kMebibyte - 1) / kMebibyte;
+    const std::uint64_t each = (most.memory / static_cast<std::uint64_t>(cores) + kSlurmUnit - 1) / kSlurmUnit;
     options.push_back("--mem-per-cpu=" + std::to_string(each) + "M");
   }
   return options;

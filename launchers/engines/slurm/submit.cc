@@ -21,7 +21,7 @@
 namespace lp::launch {
 namespace {
 
-constexpr std::array<std::string_view, 6> kForSubmitting{
+constexpr std::array<std::string_view, 6> kNotForTheJob{
     "--config=", "--directory=", "--resume=", "--submit", "--render", "--slurm="};
 
 // Cancels a job whose number could not be recorded.
@@ -66,7 +66,7 @@ int submit_to_slurm(const Launch& launch) {
   const LaunchOptions& options = launch.options;
   const std::filesystem::path directory = std::filesystem::absolute(options.directory);
   SlurmJob job{.name = launch.name,
-               .command = relaunch_command(kForSubmitting),
+               .command = relaunch_command(kNotForTheJob),
                .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
                .options = flags.slurm,
                .requeue = flags.requeue,
