@@ -64,7 +64,7 @@ Eigen::VectorXf train(Collective& all, std::uint64_t seed) {
 }
 
 TEST(FusedGradients, HaveTheBitsOfASumAtTheEndOfTheStep) {
-  constexpr CollectiveOptions kInOrder{.allreduce = Allreduce::direct};
+  const CollectiveOptions kInOrder{.allreduce = Allreduce::direct};
   test::TrainingRun ring([&](Program& program) {
     return add_ring_training(program, test::digits_task(), test::training_of(kFusingWorkers, kSteps), kInOrder);
   });
