@@ -23,7 +23,7 @@ class LocalRun : public Runtime::Observer {
   static constexpr std::uint32_t kNothingHere = 0;  // instead of an incarnation: starts no node
 
   explicit LocalRun(const Program& program, Runtime::Options options = {}, std::uint32_t incarnation = 1)
-      : program_(program), incarnation_(incarnation), runtime_(program, std::move(options), *this) {
+      : program_(program), incarnation_(incarnation), runtime_(program, with_directory(std::move(options)), *this) {
     if (incarnation == kNothingHere) return;
     for (NodeId node = 0; node < program.nodes().size(); ++node) runtime_.start(node, incarnation);
     wait([this] { return ready_ + failed_.size() >= program_.nodes().size(); });
@@ -127,6 +127,12 @@ class LocalRun : public Runtime::Observer {
   }
 
  private:
+  // Makes the run's directory, as a launcher does.
+  static Runtime::Options with_directory(Runtime::Options options) {
+    if (!options.run.directory.empty()) std::filesystem::create_directories(options.run.directory);
+    return options;
+  }
+
   void handle(NodeId, const NodeEvent::Ready&) {
     note([this] { ++ready_; });
   }

@@ -44,6 +44,7 @@ TEST(ScratchTest, GoesAtTheEndOfItsLife) {
 TEST(ScratchTest, ALinkToSomethingElseRemovesNothing) {
   const test::Directory files;
   const fs::path run = files.path() / "run";
+  fs::create_directory(run);
   make_scratch(run, "name", files.path() / "user", ScratchLife::run);
   const fs::path other = files.path() / "other";
   fs::create_directories(other);
@@ -52,8 +53,16 @@ TEST(ScratchTest, ALinkToSomethingElseRemovesNothing) {
   EXPECT_TRUE(fs::exists(other));
 }
 
+TEST(ScratchTest, ARunWhoseDirectoryWasRemovedGetsNoNewOne) {
+  const test::Directory files;
+  const fs::path run = files.path() / "run";
+  EXPECT_TRUE(fs::exists(make_scratch(run, "name", files.path() / "user", ScratchLife::run)));
+  EXPECT_FALSE(fs::exists(run));
+}
+
 // The directory of prepared results `prepared`, which the run "name" has taken.
 fs::path take_over(const fs::path& prepared, const fs::path& run, const std::string& name) {
+  if (!run.empty()) fs::create_directory(run);
   const fs::path made = make_scratch(run, name, prepared, ScratchLife::cuts);
   write_file(prepared / kRunMark, name);
   std::ofstream(prepared / "part") << "half";
