@@ -121,7 +121,7 @@ class NodesView {
           number('Tries', (node) => status(node).incarnation, String, 'rare'),
           {
             name: 'Host',
-            kind: 'rare',
+            kind: 'host rare',
             value: (node) => status(node).host || page.info.record.host,
             text: (node) => status(node).host || page.info.record.host
           },
