@@ -123,6 +123,9 @@ TEST_F(LpTest, TheCurvesOfRunsAreDrawn) {
   const Ended wrong = lp("plot last los");
   EXPECT_EQ(wrong.code, 3);
   EXPECT_TRUE(has(wrong.output, "no node has reported the value \"los\"; did you mean loss?")) << wrong.output;
+  const Ended other_word = lp("plot last accuracy");
+  EXPECT_TRUE(has(other_word.output, "no node has reported the value \"accuracy\"; there is <i>, loss"))
+      << other_word.output;
   EXPECT_EQ(lp("plot last -o a.png").code, 2);
 }
 

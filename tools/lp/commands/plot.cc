@@ -20,6 +20,8 @@
 namespace lp::tool {
 namespace {
 
+constexpr std::ptrdiff_t kMostNamed = 12;  // values in a refusal
+
 // "RUN,RUN". A directory may have commas in its name.
 std::vector<RunLocation> runs_in(const std::string& word) {
   if (std::filesystem::is_directory(word)) return {find_run(word)};
@@ -67,6 +69,12 @@ void warn_of_empty(const std::vector<RunCurves>& runs, const std::vector<std::st
   }
 }
 
+std::string some_of(const std::vector<std::string>& all) {
+  std::vector<std::string> some(all.begin(), all.begin() + std::min(std::ssize(all), kMostNamed));
+  if (some.size() < all.size()) some.push_back(std::to_string(all.size() - some.size()) + " more");
+  return join(some, ", ");
+}
+
 std::vector<std::string> wanted_metrics(const std::vector<RunCurves>& runs, const std::vector<std::string>& words) {
   const std::vector<std::string> all = metrics_of(runs);
   if (all.empty()) {
@@ -76,7 +84,9 @@ std::vector<std::string> wanted_metrics(const std::vector<RunCurves>& runs, cons
   }
   for (const std::string& word : words) {
     if (std::find(all.begin(), all.end(), word) == all.end()) {
-      throw Refusal(Exit::unknown, "no node has reported the value " + quote(word) + did_you_mean(word, all));
+      const std::string guess = did_you_mean(word, all);
+      throw Refusal(Exit::unknown, "no node has reported the value " + quote(word) +
+                                       (guess.empty() ? "; there is " + some_of(all) : guess));
     }
   }
   return words.empty() ? all : words;

@@ -1,6 +1,5 @@
 // lp why: explains what a live run does and waits for. lp stack: shows the native stacks of a node's threads.
 
-#include <algorithm>
 #include <set>
 #include <sstream>
 #include <string>
@@ -20,6 +19,8 @@
 
 namespace lp::tool {
 namespace {
+
+constexpr std::size_t kMostWaiters = 6;  // whose names are shown
 
 // The lines of the nodes in `shown`.
 std::string nodes_text(const WaitGraph& graph, const WaitsRecord& record, const std::set<std::string>& shown,
@@ -59,7 +60,11 @@ std::string diagnosis_text(const Diagnosis& diagnosis, std::size_t width) {
       text += (i == 0 ? "    " : "    -> ") + Screen::clean(diagnosis.chain[i]) + "\n";
     }
   }
-  if (diagnosis.waiting > 1) text += "    " + std::to_string(diagnosis.waiting) + " nodes wait because of it\n";
+  const std::vector<std::string>& waiters = diagnosis.waiters;
+  if (waiters.size() > 1) {
+    text += "    " + std::to_string(waiters.size()) + " nodes wait because of it" +
+            (waiters.size() <= kMostWaiters ? ": " + Screen::clean(join(waiters, ", ")) : "") + "\n";
+  }
   return text + "\n";
 }
 
@@ -86,15 +91,6 @@ std::set<std::string> shown_nodes(const Plan& plan, const std::vector<std::strin
   return names;
 }
 
-bool concerns(const Diagnosis& diagnosis, const std::set<std::string>& nodes) {
-  if (nodes.contains(diagnosis.node)) return true;
-  return std::any_of(diagnosis.chain.begin(), diagnosis.chain.end(), [&](const std::string& step) {
-    return std::any_of(nodes.begin(), nodes.end(), [&](const std::string& node) {
-      return step.starts_with(node + ".") || step.starts_with(node + " ");
-    });
-  });
-}
-
 }  // namespace
 
 int why_command(const Arguments& arguments, Screen& screen) {
@@ -107,7 +103,7 @@ int why_command(const Arguments& arguments, Screen& screen) {
   const Evidence evidence = look_at(client, std::move(plan), duration);
   const WaitGraph graph = wait_graph(evidence.plan, evidence.samples.back());
   std::vector<Diagnosis> found = diagnose(evidence);
-  if (!all) std::erase_if(found, [&](const Diagnosis& one) { return !concerns(one, shown); });
+  if (!all) std::erase_if(found, [&](const Diagnosis& one) { return !concerns(one, evidence.plan, shown); });
   if (arguments.has("json")) {
     screen.write(json_of(run, evidence, graph, found, shown));
     return code_of(Exit::done);

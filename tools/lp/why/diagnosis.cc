@@ -23,4 +23,20 @@ std::vector<Diagnosis> diagnose(const Evidence& evidence) {
   return all;
 }
 
+bool concerns(const Diagnosis& diagnosis, const Plan& plan, const std::set<std::string>& nodes) {
+  const auto named = [&](const std::string& node) { return nodes.contains(node); };
+  if (named(diagnosis.node)) return true;
+  if (std::any_of(diagnosis.waiters.begin(), diagnosis.waiters.end(), named)) return true;
+  const bool in_chain = std::any_of(diagnosis.chain.begin(), diagnosis.chain.end(), [&](const std::string& step) {
+    return std::any_of(nodes.begin(), nodes.end(), [&](const std::string& node) {
+      return step.starts_with(node + ".") || step.starts_with(node + " ");
+    });
+  });
+  if (in_chain || diagnosis.kind != Diagnosis::Kind::saturated) return in_chain;
+  return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const PlanNode& node) {
+    return named(node.name) && std::any_of(node.calls.begin(), node.calls.end(),
+                                           [&](NodeId callee) { return plan.nodes[callee].name == diagnosis.node; });
+  });
+}
+
 }  // namespace lp::tool

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,11 @@ struct Diagnosis {
     saturated,  // a service has more calls than it can handle
   };
   Kind kind = Kind::handler;
-  std::string node{};                // where the cause is
-  std::string text{};                // a sentence
-  std::size_t waiting = 0;           // the number of other nodes that wait because of it
-  std::vector<std::string> chain{};  // the longest chain that leads to it: a step each
+  std::string node{};                  // where the cause is
+  std::string text{};                  // a sentence
+  std::size_t waiting = 0;             // the number of other nodes, or of calls, that wait because of it
+  std::vector<std::string> waiters{};  // these nodes
+  std::vector<std::string> chain{};    // the longest chain that leads to it: a step each
 };
 
 // The answers of a run during some time. The samples have the order of time; at least one.
@@ -54,6 +56,9 @@ struct Evidence {
 // The diagnoses; of the same weight, those with more that waits come first. A wait counts only if it lasts from the
 // first sample to the last.
 std::vector<Diagnosis> diagnose(const Evidence& evidence);
+
+// Whether one of these nodes is the cause, waits because of it, or is a caller of the service that is saturated.
+bool concerns(const Diagnosis& diagnosis, const Plan& plan, const std::set<std::string>& nodes);
 
 // The parts. `graph`: of the last sample.
 std::vector<Diagnosis> diagnose_waits(const Evidence& evidence, const WaitGraph& graph);

@@ -224,6 +224,7 @@ class Search {
     const bool is_part = chain.size() == 1;  // itself in the host or the process that does not answer
     if (waiter.node != diagnosis.node && !is_part) nodes.insert(waiter.node);
     diagnosis.waiting = nodes.size();
+    diagnosis.waiters.assign(nodes.begin(), nodes.end());
     if (diagnosis.chain.empty() || chain.size() > diagnosis.chain.size()) diagnosis.chain = steps(chain);
   }
 

@@ -206,6 +206,7 @@ class Page(unittest.TestCase):
             self.browser.wait("shown.run")
         self.open(url, "evil-1", "nodes")
         self.shows(EVIL)
+        self.fits(1280, "nodes with long names")
         self.browser.look(400, 780, False)
         self.fits(400, "nodes with long names")
         self.assertNotIn("caught", self.browser.run("document.title"))

@@ -68,6 +68,31 @@ struct Answers {
   }
 };
 
+TEST(Diagnosis, ConcernsTheNodesOfAllItsChains) {
+  Answers run;
+  run.run_waits(2, "server", "push", 11);
+  run.run_waits(3, "server", "push", 12);
+  run.process(1).waits.reset();
+  run.process(1).threads = std::vector<launch::ThreadState>{{.id = 1, .state = "T"}};
+  const std::vector<Diagnosis> all = run.diagnose();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::stopped);
+  EXPECT_EQ(all[0].waiters, (std::vector<std::string>{"worker/0", "worker/1"}));
+  for (const char* node : {"server", "worker/0", "worker/1"}) {
+    EXPECT_TRUE(tool::concerns(all[0], run.evidence.plan, {node})) << node;
+  }
+  for (const char* node : {"log", "worker/2"}) {
+    EXPECT_FALSE(tool::concerns(all[0], run.evidence.plan, {node})) << node;
+  }
+}
+
+TEST(Diagnosis, ASaturatedServiceConcernsItsCallers) {
+  const Answers run;
+  const Diagnosis saturated{.kind = Kind::saturated, .node = "server"};
+  EXPECT_TRUE(tool::concerns(saturated, run.evidence.plan, {"worker/1"}));
+  EXPECT_FALSE(tool::concerns(saturated, run.evidence.plan, {"log"}));
+}
+
 TEST(Diagnosis, FollowsAChainAcrossProcessesAndHosts) {
   Answers run;
   run.run_waits(2, "server", "push", 11);

@@ -245,6 +245,9 @@ class Graph {
     ++this.frames;
   }
 
+  // Then only names and rates have letters that a person can read.
+  is_small() { return this.scale < 0.7; }
+
   edge_colour(edge) {
     if (!edge || edge[2] === 0) return this.colours.calm;
     if (edge[3] > 0) return this.colours.bad;
@@ -282,14 +285,17 @@ class Graph {
   draw_label(arrow) {
     const {context, colours} = this;
     if (this.scale < 0.3) return;
-    const size = Math.min(18, Math.max(11, 9.5 / this.scale));
+    const size = Math.max(11, 9.5 / this.scale);
     const edge = this.rates.get(arrow.caller * 1e6 + arrow.callee);
+    const all_texts = edge_text(edge);
+    // Small arrows have room for one line: what is wrong, else the first.
+    const texts = this.is_small() ? [all_texts.find((text) => text.includes('errors')) || all_texts[0]] : all_texts;
     const [x, y] = label_place(arrow);
     context.textAlign = arrow.inside ? 'left' : 'center';
     context.lineJoin = 'round';
     context.lineWidth = 4;
     context.strokeStyle = colours.paper;
-    edge_text(edge).forEach((text, i, all) => {
+    texts.forEach((text, i, all) => {
       context.font = `${i === 0 ? 600 : 400} ${size}px system-ui, sans-serif`;
       context.fillStyle = text.includes('errors') ? colours.bad : colours.ink;
       const line = y - 6 - 1.2 * size * (all.length - 1 - i);
@@ -307,18 +313,20 @@ class Graph {
     context.lineWidth = 1.4;
     context.strokeStyle = group.active ? colours.work : colours.soft;
     context.stroke();
+    const small = this.is_small();
     if (this.scale > 0.22) {
-      const middle = group.x + group.width / 2, room = group.width - 14;
+      const middle = group.x + group.width / 2, room = group.width - 10;
       context.textAlign = 'center';
       context.fillStyle = colours.ink;
-      context.font = '600 14px system-ui, sans-serif';
-      context.fillText(group.size > 1 ? `${group.name} × ${group.size}` : group.name, middle, group.y + 20, room);
+      context.font = `600 ${small ? Math.min(30, 10.5 / this.scale) : 14}px system-ui, sans-serif`;
+      const name = group.size > 1 ? `${group.name} × ${group.size}` : group.name;
+      context.fillText(name, middle, group.y + (small ? 32 : 20), room);
       context.fillStyle = colours.soft;
       context.font = '11px system-ui, sans-serif';
-      context.fillText(group.type.replace(/^.*::/, ''), middle, group.y + 36, room);
+      if (!small) context.fillText(group.type.replace(/^.*::/, ''), middle, group.y + 36, room);
     }
     for (let i = 0; i < group.size; ++i) this.draw_node(group, i);
-    if (group.size === 1 && this.scale > 0.3) {
+    if (group.size === 1 && !small) {
       const [x, y, width, height] = this.cell_of(group, 0);
       const status = page.run && page.run.nodes[group.first];
       context.textAlign = 'center';

@@ -121,7 +121,7 @@ class NodesView {
           number('Tries', (node) => status(node).incarnation, String, 'rare'),
           {
             name: 'Host',
-            kind: 'rare',
+            kind: 'host rare',
             value: (node) => status(node).host || page.info.record.host,
             text: (node) => status(node).host || page.info.record.host
           },
@@ -134,7 +134,7 @@ class NodesView {
           {name: 'Caller', kind: 'name', value: (edge) => page.nodes[edge[0]], text: (edge) => page.nodes[edge[0]]},
           {name: 'Callee', kind: 'name', value: (edge) => page.nodes[edge[1]], text: (edge) => page.nodes[edge[1]]},
           ...[['Calls/s', 2, short_number], ['Errors/s', 3, short_number], ['Bytes/s', 4, bytes_text, 'rare'],
-              ['Waiting', 5, short_number, 'rare'], ['P50', 6, latency_text], ['P99', 7, latency_text, 'rare']]
+              ['Waiting', 5, short_number, 'rare'], ['P50', 6, latency_text, 'rare'], ['P99', 7, latency_text, 'rare']]
               .map(([name, i, text, kind = '']) => ({
                      name,
                      kind: `number ${kind}`.trim(),

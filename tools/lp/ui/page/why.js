@@ -45,11 +45,15 @@ class WhyView {
     }
     this.button.disabled = false;
   }
+  waiters_text(names) {
+    const most = 6;
+    return `${names.length} nodes wait because of it${names.length <= most ? `: ${names.join(', ')}` : ''}.`;
+  }
   finding(one) {
     return element(
         'div', {class: 'finding'}, element('b', {}, one.kind.replace('_', ' ')), `: ${one.text}`,
         one.chain.length > 1 ? element('ol', {}, one.chain.map((step) => element('li', {}, step))) : null,
-        one.waiting > 1 ? element('p', {class: 'soft'}, `${one.waiting} nodes wait because of it.`) : null);
+        one.waiters.length > 1 ? element('p', {class: 'soft'}, this.waiters_text(one.waiters)) : null);
   }
 }
 kViews.why = {
