@@ -59,6 +59,15 @@ class Device(unittest.TestCase):
             for device in ["cpu", "auto"]:
                 self.assertEqual({group: "cpu" for group in groups}, self.devices(name, f"--device={device}"))
 
+    def test_a_driver_that_is_too_old_or_sees_no_gpu_is_refused(self):
+        for facts, expected in [("driver 470.10 11040\ngpu GPU-aa 85899345920 0 0 NVIDIA H100\n",
+                                 "the driver 470.10 of this host knows CUDA 11.4, and this program was built with CUDA "),
+                                ("driver 999.0 99000\n", "the driver 999.0 of this host sees no GPU")]:
+            self.host_has(facts)
+            for name, groups in COMPUTING.items():
+                self.assertIn(expected if self.has_toolkit else NO_TOOLKIT, self.refusal(name, "--device=cuda"))
+                self.assertEqual({group: "cpu" for group in groups}, self.devices(name, "--device=auto"))
+
     def test_with_a_gpu_the_plan_says_it(self):
         self.host_has(ONE_GPU)
         chosen = "cuda" if self.has_toolkit else "cpu"

@@ -225,9 +225,10 @@ TEST(RunMetrics, HaveTheUseOfTheGpusOfEachProcess) {
   metrics.on_measured(1, {.use = ProcessUse{.memory = 1, .gpus = {.uuids = {"GPU-a"}, .busy = 0.75, .memory = 2048}}});
   metrics.on_measured(2, {.use = ProcessUse{.memory = 1, .gpus = {.uuids = {"MIG-b", "MIG-c"}, .memory = 4096}}});
   const std::string text = metrics.text(picture);
-  EXPECT_TRUE(has_line(text, R"(lp_process_gpu_memory_bytes{process="",gpus="GPU-a"} 2048)")) << text;
-  EXPECT_TRUE(has_line(text, R"(lp_process_gpu_memory_bytes{process="",host="h2",gpus="MIG-b,MIG-c"} 4096)")) << text;
-  EXPECT_TRUE(has_line(text, R"(lp_process_gpu_busy_ratio{process="",gpus="GPU-a"} 0.75)")) << text;
+  EXPECT_TRUE(has_line(text, R"(lp_process_gpu_memory_bytes{process="worker/0",gpus="GPU-a"} 2048)")) << text;
+  EXPECT_TRUE(has_line(text, R"(lp_process_gpu_memory_bytes{process="worker/1",host="h2",gpus="MIG-b,MIG-c"} 4096)"))
+      << text;
+  EXPECT_TRUE(has_line(text, R"(lp_process_gpu_busy_ratio{process="worker/0",gpus="GPU-a"} 0.75)")) << text;
   EXPECT_EQ(values_of(text, "lp_process_gpu_memory_bytes").size(), 2U);
   EXPECT_EQ(values_of(text, "lp_process_gpu_busy_ratio").size(), 1U);  // the driver does not count a part's
 }

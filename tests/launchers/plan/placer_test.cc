@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/os/spawn.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/watched.h"
 #include "tests/lp/gpu/stand_in.h"
@@ -137,7 +138,7 @@ TEST_F(MainTest, ANodeThatUsesMoreThanItsPartOfAGpuEnds) {
   const std::vector<int> processes = marked("CUDA_VISIBLE_DEVICES=" + gpu);
   ASSERT_EQ(processes.size(), 2U);
   for (const int process : processes) {  // so that a call which wants more fails before that
-    EXPECT_TRUE(has_mark(process, "LP_GPU_MEMORY=42949672960"));
+    EXPECT_TRUE(launch::has_mark(process, "LP_GPU_MEMORY=42949672960"));
   }
   const auto uses = [&](int process, std::uint64_t gibibytes) {
     return "process " + gpu + " " + std::to_string(process) + " " + std::to_string(gibibytes << 30) + "\n";

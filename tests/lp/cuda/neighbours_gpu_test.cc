@@ -169,12 +169,11 @@ TEST(CudaNeighboursGpu, AHandleCostsLessThan30Microseconds) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(CudaNeighboursGpu, KillsOfReaderAndOwnerLeaveNoMemory) {
-  constexpr int kKills = 20;
+void expect_no_memory_after(int kills) {
   gpu::Nvml nvml;
   const std::string uuid = nvml.gpus().at(0).uuid;
   const std::uint64_t before = nvml.use(uuid).value().memory;
-  for (int i = 0; i < kKills; ++i) {
+  for (int i = 0; i < kills; ++i) {
     const int status = with_gpu_caller([i](GpuCaller& here) {
       std::vector<Words> held;
       for (int k = 0; k < 4; ++k) held.push_back(here.owner->call<&GpuOwner::fresh>(i + k));
@@ -187,6 +186,9 @@ TEST(CudaNeighboursGpu, KillsOfReaderAndOwnerLeaveNoMemory) {
   }
   EXPECT_LE(nvml.use(uuid).value().memory, before + (std::uint64_t{16} << 20));
 }
+
+TEST(CudaNeighboursGpu, KillsOfReaderAndOwnerLeaveNoMemory) { expect_no_memory_after(20); }
+TEST(CudaNeighboursManyKillsGpu, LeaveNoMemory) { expect_no_memory_after(1000); }
 
 }  // namespace
 }  // namespace lp
