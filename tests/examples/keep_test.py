@@ -85,6 +85,14 @@ class Keep(unittest.TestCase):
         self.run_here("build/examples/train --data=first.csv --scale --model=linear --rate=1 --save=signs.lpm")
         self.assertEqual("-1\n1\n", self.run_here("build/examples/train --predict=signs.lpm --data=new.csv"))
 
+    def test_an_evaluation_asks_for_labels_that_may_be_missing(self):
+        (self.folder / "first.csv").write_text("".join(f"{i},{2 * i},{i % 2}\n" for i in range(20)))
+        (self.folder / "unlabelled.csv").write_text("3,1\n9,0\n")
+        self.run_here("build/examples/train --data=first.csv --steps=5 --save=m.lpm")
+        command = launch.command("train", f"--evaluate={self.folder}/m.lpm", f"--data={self.folder}/unlabelled.csv")
+        process = subprocess.run(command, capture_output=True, text=True, timeout=launch.PATIENCE)
+        self.assertIn("has examples of 1 features, but the model takes 2: are its labels missing?", process.stderr)
+
     def test_a_resumed_run_counts_the_steps_of_its_first_model_once(self):
         for flags in ["--steps=100", "--steps=200 --init=s.lpm --directory=second", "--steps=250 --resume=second"]:
             save = "" if "--resume" in flags else "--save=s.lpm"
