@@ -120,6 +120,16 @@ std::string loss_of(const RunView& run) {
   return job_text(run, "ended as " + run.job->name + run.job->why() + ", and left no result");
 }
 
+// The last status of a launcher that is gone does not know that its nodes have ended with it.
+void end_nodes(RunStatus& status) {
+  using State = NodeStatus::State;
+  for (NodeStatus& node : status.nodes) {
+    if (node.state != State::failed && node.state != State::finished) node.state = State::ended;
+    node.pid = 0;
+    node.work.clear();
+  }
+}
+
 }  // namespace
 
 std::vector<RunLocation> all_runs() {
@@ -171,6 +181,7 @@ RunView view_of(const RunLocation& place) {
     run.status = read_record<RunStatus>(place.directory / "status.json").value_or(RunStatus());
     run.life = life_of(run);
   }
+  if (run.life == Life::lost) end_nodes(run.status);
   return run;
 }
 

@@ -174,6 +174,8 @@ TEST_F(LpTest, ARunWhoseLauncherWasKilledIsSaidToBeGone) {
   program.wait();
   EXPECT_TRUE(has(lp("list").output, "launcher gone")) << lp("list").output;
   EXPECT_TRUE(has(lp("status last").output, "its launcher ended without writing a result")) << lp("status last").output;
+  EXPECT_TRUE(has(lp("status last").output, ", 0/3 nodes ready")) << lp("status last").output;
+  EXPECT_FALSE(has(lp("status last").output, "running")) << lp("status last").output;
   EXPECT_EQ(lp("stop last").code, 0);
   const Ended restart = lp("restart last worker/1");
   EXPECT_EQ(restart.code, 4);

@@ -128,7 +128,7 @@ class NodesView {
           {name: 'Last failure', kind: 'wide rare', text: (node) => status(node).failure || '', style: () => 'bad'},
         ],
         {label: 'Nodes', chosen: (node) => page.nodes[node] === this.chosen, pick: (node) => this.choose(node)});
-    this.details = element('div', {'aria-live': 'polite'});
+    this.details = element('div', {class: 'details', 'aria-live': 'polite'});
     this.calls = new SortedTable(
         [
           {name: 'Caller', kind: 'name', value: (edge) => page.nodes[edge[0]], text: (edge) => page.nodes[edge[0]]},

@@ -108,8 +108,9 @@ class RunPage {
     const facts = [['program', info.record.program], ['by', `${info.record.launch} on ${info.record.host}`]];
     if (info.record.began > 0) {
       facts.push(
-          run.seconds > 0 ? ['took', duration_text(run.seconds)] :
-                            ['since', duration_text(Date.now() / 1000 - info.record.began)]);
+          run.life === 'lost' ? ['began', clock_text(info.record.began)] :
+              run.seconds > 0 ? ['took', duration_text(run.seconds)] :
+                                ['since', duration_text(Date.now() / 1000 - info.record.began)]);
     }
     if (run.ready) facts.push(['nodes ready', run.ready]);
     if (rates) facts.push(['calls/s', short_number(rates.all[0])], ['bytes/s', bytes_text(rates.all[2])]);
