@@ -39,12 +39,12 @@ TEST(QueueValuesGpu, SumsOfManyGradientsHaveTheBitsOfTheHost) {
 
 // The seconds of a push and a pull of 256 MiB; the best of five.
 double seconds_of_a_step(kernels::Queue* queue) {
-  constexpr std::uint32_t kWidth = 1024;
-  constexpr std::uint64_t kRows = std::uint64_t{64} << 10;
-  const auto values = Array<float>(kRows * kWidth);
-  Shard shard(KeyIndex(std::vector<KeyRange>{{0, kRows - 1}}), values,
-              {.rule = Adam{}, .consistency = Asynchronous{}, .workers = 1, .width = kWidth}, queue);
-  const auto gradient = Array<float>::copy_of(std::vector<float>(kRows * kWidth, 0.5F));
+  constexpr std::uint32_t kWideRow = 1024;
+  constexpr std::uint64_t kManyRows = std::uint64_t{64} << 10;
+  const auto values = Array<float>(kManyRows * kWideRow);
+  Shard shard(KeyIndex(std::vector<KeyRange>{{0, kManyRows - 1}}), values,
+              {.rule = Adam{}, .consistency = Asynchronous{}, .workers = 1, .width = kWideRow}, queue);
+  const auto gradient = Array<float>::copy_of(std::vector<float>(kManyRows * kWideRow, 0.5F));
   double best = 1e9;
   for (std::uint64_t clock = 0; clock < 6; ++clock) {
     Push push;
