@@ -28,7 +28,7 @@ namespace lp::launch {
 namespace {
 
 constexpr std::array<std::string_view, 8> kNotForThePod{"--config=",        "--directory=",   "--image=", "--kubectl=",
-                                                         "--node-selector=", "--tolerations=", "--submit", "--render"};
+                                                        "--node-selector=", "--tolerations=", "--submit", "--render"};
 
 // The file holds the keys of the run. So only this user may read it, and it is removed when kubectl has read it.
 class PrivateFile {
