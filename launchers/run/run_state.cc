@@ -295,7 +295,6 @@ RestorePoint RunState::on_cut_saved(std::uint64_t step, const std::set<NodeId>& 
   save_curves();
   RestorePoint cut = cuts_.complete(step, members);
   lost_.erase(kLostCut);
-  cut_stays_ = false;
   if (metrics_ != nullptr) metrics_->on_cut();
   return cut;
 }
@@ -304,7 +303,8 @@ void RunState::on_cut_given_up(std::uint64_t step) {
   try {
     cuts_.give_up(step);
   } catch (const Error& error) {
-    if (!std::exchange(cut_stays_, true)) log(error.text());  // the directory takes room, but is no cut
+    // The directory takes room, but is no cut: a later cut that is complete removes it.
+    if (!lost_.contains(kLostCut)) log(error.text());
   }
 }
 

@@ -117,7 +117,6 @@ class RunState final : public Coordinator::Listener {
   Time next_job_check_ = kNever;  // when to check whether the job has begun again without us
   Stall stall_;
   Time next_stall_check_{};
-  bool cut_stays_ = false;      // a failed cut could not be removed, and this was reported
   int interrupted_ = 0;         // the number of interrupts
   std::set<std::string> lost_;  // the parts of the run's directory that could not be written
   RunResult result_;
