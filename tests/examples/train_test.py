@@ -191,16 +191,6 @@ class Train(unittest.TestCase):
                 run.signal(name)
             self.assertGreater(run.result()["accuracy"], 0.9)
 
-    @unittest.skipIf("LP_SANITIZED" in os.environ, "a sanitizer needs more addresses than the limit allows")
-    def test_a_training_without_memory_ends_with_a_sentence(self):
-        for _ in range(3):
-            with tempfile.TemporaryDirectory() as folder:
-                flags = ["--launch=processes", "--steps=100", "--hidden=20000", f"--directory={folder}/run"]
-                process = subprocess.run(["prlimit", "--as=307200000", *launch.command("train", *flags)], stdin=subprocess.DEVNULL,
-                                         capture_output=True, text=True, timeout=launch.PATIENCE)
-                self.assertEqual(1, process.returncode, process.stderr)
-                self.assertRegex(process.stderr, "no memory for a message|out of memory|bad_alloc|cannot start a thread")
-
     def test_a_mistake_is_named(self):
         for flags, text in [(["--scheme=asynchronus"], "asynchronous"), (["--scheme=backup", "--backups=4"], "backup workers"),
                             (["--scheme=softsync", "--splits=9"], "splits"), (["--data=nowhere.csv"], "nowhere.csv"),
