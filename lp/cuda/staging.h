@@ -1,18 +1,25 @@
 #pragma once
-// Copies between a GPU and ordinary memory of the host, through two pieces of pinned memory: while the GPU copies one,
-// the processor copies the other. A Stage belongs to a Stream; one thread at a time.
+// Copies between a GPU and ordinary memory of the host, through pieces of pinned memory. A large copy has several lanes
+// with a thread and two pieces each: while the GPU copies one piece, the thread of the lane copies the other. One
+// thread of a processor copies more slowly than a GPU does. A Stage belongs to a Stream; one caller at a time.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "lp/base/scheduler.h"
 #include "lp/cuda/device.h"
 
 namespace lp::cuda {
 
 class Stage {
  public:
-  static constexpr std::size_t kPiece = std::size_t{4} << 20;  // bytes
+  static constexpr std::size_t kPiece = std::size_t{2} << 20;  // bytes: both pieces of a lane fit into a core's cache
+  static constexpr std::size_t kMostLanes = 8;
 
   explicit Stage(std::shared_ptr<Device> device) : device_(std::move(device)) {}
   // Its pieces are free when the GPU has read them.
@@ -30,10 +37,26 @@ class Stage {
     std::unique_ptr<Pinned> memory{};
     std::shared_ptr<const Mark> used{};  // the GPU needs it no more; null: it never has
   };
-  Piece& piece(std::size_t number);  // which the GPU does not need now
+  struct Lane {
+    std::array<Piece, 2> pieces{};
+  };
+  // Hands out the pieces of one copy to the lanes.
+  struct Cut {
+    std::size_t size = 0;
+    std::atomic<std::size_t> next{0};
+
+    std::optional<std::size_t> take() noexcept;  // where the next piece begins
+    std::size_t bytes_at(std::size_t begin) const noexcept;
+  };
+
+  // Returns the piece when the GPU does not need it.
+  std::byte* free_memory(Piece& piece);
+  // Runs `copy` in the lanes that a copy of this size needs. Throws the first lane's error after all have ended.
+  void run(std::size_t size, const std::function<void(Lane&)>& copy);
 
   std::shared_ptr<Device> device_;
-  std::array<Piece, 2> pieces_{};
+  std::vector<Lane> lanes_ = std::vector<Lane>(kMostLanes);
+  std::optional<Pool> threads_{};  // those of the other lanes
 };
 
 }  // namespace lp::cuda

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "lp/base/error.h"
+#include "lp/cuda/staging.h"
 #include "lp/kernels/cublas.h"
 #include "lp/kernels/cuda_queue.h"
 
@@ -21,7 +22,14 @@ __global__ void run_on_device(const __grid_constant__ Kernel kernel) {
 
 class CudaQueue final : public Queue {
  public:
-  explicit CudaQueue(cuda::Device& device) : name_(device.name()), queue_(device.open_queue()) {
+  explicit CudaQueue(const std::shared_ptr<cuda::Device>& device)
+      : name_(device->name()),
+        queue_(device->open_queue()),
+        stage_(device),
+        in_(device->open_queue()),
+        way_in_(device),
+        out_(device->open_queue()),
+        way_out_(device) {
     static_cast<void>(stream());
     int number = 0;
     int processors = 0;
@@ -45,8 +53,17 @@ class CudaQueue final : public Queue {
     return memory;
   }
   void free(void* memory) noexcept override { queue_->free(memory); }
-  void to_device(void* to, const void* host, std::size_t size) override { queue_->to_device(to, host, size); }
-  void to_host(void* host, const void* from, std::size_t size) override { queue_->to_host(host, from, size); }
+  void to_device(void* to, const void* host, std::size_t size) override { bring(*queue_, stage_, to, host, size); }
+  void to_host(void* host, const void* from, std::size_t size) override { fetch(*queue_, stage_, host, from, size); }
+  void to_device_beside(void* to, const void* host, std::size_t size) override {
+    bring(*in_, way_in_, to, host, size);
+    queue_->follow(*in_->mark());
+  }
+  void to_host_beside(void* host, const void* from, std::size_t size, const cuda::Mark& made) override {
+    out_->follow(made);
+    fetch(*out_, way_out_, host, from, size);
+    out_->wait();
+  }
   void copy(void* to, const void* from, std::size_t size) override { queue_->copy(to, from, size); }
   std::shared_ptr<const cuda::Mark> mark() override { return queue_->mark(); }
   void follow(const cuda::Mark& mark) override { queue_->follow(mark); }
@@ -76,6 +93,16 @@ class CudaQueue final : public Queue {
     throw_failed(name_ + ": " + what + ": " + cudaGetErrorString(result));
   }
 
+  // CUDA copies a few bytes of ordinary memory as fast.
+  static void bring(cuda::Queue& queue, cuda::Stage& stage, void* to, const void* host, std::size_t size) {
+    if (size < cuda::Stage::kPiece) return queue.to_device(to, host, size);
+    stage.to_device(queue, to, static_cast<const std::byte*>(host), size);
+  }
+  static void fetch(cuda::Queue& queue, cuda::Stage& stage, void* host, const void* from, std::size_t size) {
+    if (size < cuda::Stage::kPiece) return queue.to_host(host, from, size);
+    stage.to_host(queue, static_cast<std::byte*>(host), from, size);
+  }
+
   template <class One>
   void launch(const One& kernel) {
     const std::uint64_t indices = kernel.indices();
@@ -87,12 +114,17 @@ class CudaQueue final : public Queue {
 
   const std::string name_;
   const std::unique_ptr<cuda::Queue> queue_;
+  cuda::Stage stage_;
+  const std::unique_ptr<cuda::Queue> in_;  // copies beside the work
+  cuda::Stage way_in_;
+  const std::unique_ptr<cuda::Queue> out_;
+  cuda::Stage way_out_;
   std::uint32_t most_blocks_ = 1;
   std::unique_ptr<Cublas> cublas_{};
 };
 
 }  // namespace
 
-std::unique_ptr<Queue> cuda_queue(cuda::Device& device) { return std::make_unique<CudaQueue>(device); }
+std::unique_ptr<Queue> cuda_queue(std::shared_ptr<cuda::Device> device) { return std::make_unique<CudaQueue>(device); }
 
 }  // namespace lp::kernels

@@ -8,6 +8,6 @@
 
 namespace lp::kernels {
 
-std::unique_ptr<Queue> cuda_queue(cuda::Device& device);
+std::unique_ptr<Queue> cuda_queue(std::shared_ptr<cuda::Device> device);
 
 }  // namespace lp::kernels

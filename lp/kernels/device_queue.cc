@@ -1,5 +1,8 @@
 #include "lp/kernels/device_queue.h"
 
+#include <memory>
+#include <utility>
+
 #include "lp/cuda/device.h"
 #ifdef LP_HAS_CUDA
 #include "lp/kernels/cuda_queue.h"
@@ -8,9 +11,9 @@
 namespace lp::kernels {
 
 std::unique_ptr<Queue> device_queue(int device) {
-  const std::shared_ptr<cuda::Device> gpu = cuda::device(device);  // throws in a build without a toolkit
+  std::shared_ptr<cuda::Device> gpu = cuda::device(device);  // throws in a build without a toolkit
 #ifdef LP_HAS_CUDA
-  return cuda_queue(*gpu);
+  return cuda_queue(std::move(gpu));
 #else
   return nullptr;
 #endif

@@ -44,6 +44,11 @@ class HostQueue final : public Queue {
     if (bytes != 0) std::memcpy(to, from, bytes);
   }
 
+  void to_device_beside(void* to, const void* host, std::size_t bytes) override { copy(to, host, bytes); }
+  void to_host_beside(void* host, const void* from, std::size_t bytes, const cuda::Mark&) override {
+    copy(host, from, bytes);
+  }
+
   void run(const Kernel& kernel) override {
     std::visit([this](const auto& one) { run_grid(one, grid_); }, kernel);
   }

@@ -16,6 +16,8 @@ constexpr std::uint32_t kMagnitude = 0x7fff'ffff;  // the bits of a float withou
 constexpr std::uint32_t kCarry = 0x0080'0000;      // with it, only infinities and NaN set the sign's bit
 static_assert(std::numeric_limits<float>::is_iec559);
 
+}  // namespace
+
 // Computes with integers, because a compiler makes vectors of that loop: gradients are large, and nearly all are
 // finite.
 bool all_finite(std::span<const float> values) {
@@ -23,8 +25,6 @@ bool all_finite(std::span<const float> values) {
   for (const float value : values) bits |= (std::bit_cast<std::uint32_t>(value) & kMagnitude) + kCarry;
   return (bits & ~kMagnitude) == 0;
 }
-
-}  // namespace
 
 bool must_clip(BadValues policy, std::span<const float> values, const std::string& whose) {
   if (policy == BadValues::pass || all_finite(values)) return false;

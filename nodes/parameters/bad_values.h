@@ -16,6 +16,8 @@ enum class BadValues : std::uint8_t {
   pass,    // no check
 };
 
+bool all_finite(std::span<const float> values);
+
 // Returns whether clip() must be applied to these values. Unrecoverable when the policy refuses them; its text begins
 // with `whose`, as in "the gradient of worker 3".
 bool must_clip(BadValues policy, std::span<const float> values, const std::string& whose);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lp/base/array.h"
+#include "lp/kernels/queue.h"
 #include "nodes/parameters/key_index.h"
 #include "nodes/parameters/parameter_messages.h"
 
@@ -21,7 +22,8 @@ struct WaitingGradient {
   KeySet keys{};
   std::vector<SlotRun> runs{};
   Array<float> values{};
-  float weight = 1;  // in the sum
+  kernels::Room<float> there{};  // the values in the memory of the shard's queue, if they were brought there
+  float weight = 1;              // in the sum
 };
 
 // Puts the gradients into the order in which they are summed: that of their workers' numbers.

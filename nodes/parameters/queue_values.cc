@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "lp/kernels/selection.h"
 #include "nodes/parameters/shard_values.h"
 
 namespace lp {
@@ -27,6 +30,7 @@ class QueueValues final : public ShardValues {
         values_(queue, values.span()),
         first_(queue, has_first(rule) ? values.size() : 0),
         second_(queue, has_second(rule) ? values.size() : 0),
+        search_(queue),
         on_host_(std::move(values)) {}
 
   std::size_t size() const override { return values_.size(); }
@@ -41,6 +45,15 @@ class QueueValues final : public ShardValues {
     enlarge(values_);
     if (has_first(rule_)) enlarge(first_);
     if (has_second(rule_)) enlarge(second_);
+  }
+
+  bool finite(const Array<float>& gradient, Room<float>& there) override {
+    there = Room<float>(queue_, gradient.span());
+    search_.run(there.data(), there.size());
+    std::uint64_t first_bad = 0;
+    queue_.to_host(&first_bad, search_.result(), sizeof first_bad);
+    queue_.wait();
+    return first_bad == kernels::kAllFinite;
   }
 
   void update(std::span<const WaitingGradient> gradients, std::size_t width, std::uint64_t examples) override {
@@ -63,7 +76,12 @@ class QueueValues final : public ShardValues {
   }
 
   const Array<float>& values() const override {
-    if (!on_host_) on_host_ = Array<float>::copy_of(read(values_));
+    if (!on_host_) {
+      auto here = Array<float>::uninitialized(values_.size());
+      values_.read(here.edit());
+      queue_.wait();
+      on_host_ = std::move(here);
+    }
     return *on_host_;
   }
 
@@ -96,19 +114,25 @@ class QueueValues final : public ShardValues {
   // before.
   GradientSum sum_of(std::span<const WaitingGradient> gradients) {
     const std::size_t size = gradients.front().values.size();
-    while (gradients_.size() < gradients.size()) gradients_.emplace_back();
+    brought_.resize(std::max(brought_.size(), gradients.size()));
     GradientSum sum;
     for (std::size_t k = 0; k < gradients.size(); ++k) {
-      if (gradients_[k].size() < size) gradients_[k] = Room<float>(queue_, size);
-      gradients_[k].write(gradients[k].values);
       if (sum.count == GradientSum::kMost) {
         if (sum_.size() < size) sum_ = Room<float>(queue_, size);
         queue_.run(kernels::SumGradients{.sum = sum, .to = sum_.data(), .size = size});
         sum = GradientSum{.before = sum_.data()};
       }
-      sum.terms[sum.count++] = {.values = gradients_[k].data(), .weight = gradients[k].weight};
+      sum.terms[sum.count++] = {.values = there(gradients[k], brought_[k]), .weight = gradients[k].weight};
     }
     return sum;
+  }
+
+  // The address of a gradient in the queue's memory, which is `brought` unless it is there already.
+  const float* there(const WaitingGradient& gradient, Room<float>& brought) {
+    if (gradient.there.size() == gradient.values.size()) return gradient.there.data();
+    if (brought.size() < gradient.values.size()) brought = Room<float>(queue_, gradient.values.size());
+    brought.write(gradient.values);
+    return brought.data();
   }
 
   kernels::Queue& queue_;
@@ -117,7 +141,8 @@ class QueueValues final : public ShardValues {
   Room<float> values_;
   Room<float> first_;
   Room<float> second_;
-  std::vector<Room<float>> gradients_{};
+  kernels::BadSearch search_;
+  std::vector<Room<float>> brought_{};  // gradients, by their position in a sum
   Room<float> sum_{};
   mutable std::optional<Array<float>> on_host_;  // the values, once they have been read
 };

@@ -109,7 +109,7 @@ std::vector<SlotRun> Shard::runs_of(const KeySet& keys, std::vector<std::uint32_
   return runs;
 }
 
-Array<float> Shard::checked(const Push& push, std::size_t rows) const {
+Array<float> Shard::checked(const Push& push, std::size_t rows, kernels::Room<float>& there) const {
   Array<float> values = decode(push.values);
   const std::uint32_t worker = push.stamp.worker;
   if (values.size() != rows * options_.width) {
@@ -117,6 +117,8 @@ Array<float> Shard::checked(const Push& push, std::size_t rows) const {
                                        " values, but the server has " + std::to_string(rows * options_.width) +
                                        " parameters");
   }
+  if (options_.bad_values == BadValues::pass || values_->finite(values, there)) return values;
+  there = {};
   if (must_clip(options_.bad_values, values.span(), gradient_of(worker))) clip(values.edit());
   return values;
 }
@@ -129,7 +131,8 @@ PushOutcome Shard::push(const Push& push) {
   }
   std::vector<std::uint32_t> missing;
   std::vector<SlotRun> runs = runs_of(push.keys, missing);
-  Array<float> values = checked(push, rows_in(runs) + missing.size());
+  kernels::Room<float> there;
+  Array<float> values = checked(push, rows_in(runs) + missing.size(), there);
   // The clock of a synchronous worker is its version, which does not count the updates that it took no part in.
   const bool lost =
       !std::holds_alternative<Synchronous>(options_.consistency) && lost_pushes(stamp.worker, stamp.previous);
@@ -165,7 +168,8 @@ PushOutcome Shard::push(const Push& push) {
                       .loss = push.loss,
                       .keys = push.keys,
                       .runs = std::move(runs),
-                      .values = std::move(values)});
+                      .values = std::move(values),
+                      .there = std::move(there)});
   set_clock(stamp.worker, stamp.clock + 1);
   update_while_complete();
   return PushOutcome::accepted;

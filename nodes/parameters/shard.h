@@ -95,7 +95,7 @@ class Shard {
 
  private:
   std::vector<SlotRun> runs_of(const KeySet& keys, std::vector<std::uint32_t>& missing) const;
-  Array<float> checked(const Push& push, std::size_t rows) const;
+  Array<float> checked(const Push& push, std::size_t rows, kernels::Room<float>& there) const;
   void insert(const KeySet& keys, const std::vector<std::uint32_t>& missing);
   void update_while_complete();
   void apply(std::vector<WaitingGradient> gradients);

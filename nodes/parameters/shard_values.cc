@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "nodes/parameters/bad_values.h"
+
 namespace lp {
 namespace {
 
@@ -22,6 +24,8 @@ class HostValues final : public ShardValues {
     std::copy(values_.begin(), values_.end(), larger.edit().begin());
     values_ = std::move(larger);
   }
+
+  bool finite(const Array<float>& gradient, kernels::Room<float>&) override { return all_finite(gradient.span()); }
 
   // Block by block.
   void update(std::span<const WaitingGradient> gradients, std::size_t width, std::uint64_t examples) override {

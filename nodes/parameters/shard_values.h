@@ -24,6 +24,10 @@ class ShardValues {
   // Adds zeros without state.
   virtual void grow(std::size_t size) = 0;
 
+  // Returns whether a gradient has no value that is NaN or infinite. It may bring the gradient to `there` for that,
+  // where update() finds it.
+  virtual bool finite(const Array<float>& gradient, kernels::Room<float>& there) = 0;
+
   // Applies the weighted sum of the gradients, in their order, divided by the examples unless there are none. All have
   // the same rows, of `width` values each.
   virtual void update(std::span<const WaitingGradient> gradients, std::size_t width, std::uint64_t examples) = 0;
@@ -38,8 +42,8 @@ class ShardValues {
 
 std::unique_ptr<ShardValues> host_values(Array<float> values, const OptimizerRule& rule);
 
-// The queue outlives the values. Gradients go there when they are applied, and values come back when they are read.
-// Error::failed when its memory is full.
+// The queue outlives the values. Gradients go there when they are checked or applied, and values come back when they
+// are read. Error::overloaded when its memory is full.
 std::unique_ptr<ShardValues> queue_values(kernels::Queue& queue, Array<float> values, const OptimizerRule& rule);
 
 }  // namespace lp

@@ -74,11 +74,10 @@ class QueueLayers {
                                         .examples = unsigned_of(examples),
                                         .losses = losses_.data()});
     }
-    backward(examples);
+    gradient.resize(layers_.size());
+    read_gradient(backward(examples), gradient);
     std::vector<double> losses(unsigned_of(examples));
     losses_.read(losses);
-    gradient.resize(layers_.size());
-    gradient_.read(values_of(gradient));
     queue_->wait();
     return std::accumulate(losses.begin(), losses.end(), 0.0);
   }
@@ -88,11 +87,12 @@ class QueueLayers {
 
   void forward(const VectorXf& parameters, const MatrixXf& features) {
     const Index examples = features.cols();
-    parameters_.write(values_of(parameters));
     enlarge(*queue_, features_, features.size());
-    features_.write(values_of(features));
+    queue_->wait();  // all memory is free for copies beside the work
+    queue_->to_device_beside(features_.data(), features.data(), unsigned_of(features.size()) * sizeof(float));
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const Layer& layer = layers_.layers()[i];
+      queue_->to_device_beside(parameters_.data() + layer.weights, parameters.data() + layer.weights, bytes_of(i));
       enlarge(*queue_, values_[i], layer.outputs * examples);
       queue_->multiply({.rows = unsigned_of(layer.outputs),
                         .columns = unsigned_of(examples),
@@ -119,8 +119,24 @@ class QueueLayers {
                                             .examples = unsigned_of(examples)});
   }
 
-  // From the derivative with respect to the last layer's sums, which is where its values were.
-  void backward(Index examples) {
+  // A layer's weights and biases lie together.
+  std::size_t bytes_of(std::size_t i) const {
+    const Layer& layer = layers_.layers()[i];
+    return unsigned_of((layer.inputs + 1) * layer.outputs) * sizeof(float);
+  }
+
+  // The gradients of the last layers come to the host while those of the first are computed.
+  void read_gradient(const std::vector<std::shared_ptr<const cuda::Mark>>& made, VectorXf& gradient) {
+    for (std::size_t i = values_.size(); i-- > 0;) {
+      const Index from = layers_.layers()[i].weights;
+      queue_->to_host_beside(gradient.data() + from, gradient_.data() + from, bytes_of(i), *made[i]);
+    }
+  }
+
+  // From the derivative with respect to the last layer's sums, which is where its values were. Returns, by layer, when
+  // its gradient is made.
+  std::vector<std::shared_ptr<const cuda::Mark>> backward(Index examples) {
+    std::vector<std::shared_ptr<const cuda::Mark>> made(values_.size());
     for (std::size_t i = values_.size(); i-- > 0;) {
       const Layer& layer = layers_.layers()[i];
       const auto outputs = unsigned_of(layer.outputs);
@@ -137,6 +153,7 @@ class QueueLayers {
                                        .outputs = outputs,
                                        .examples = unsigned_of(examples),
                                        .sums = gradient_.data() + layer.biases});
+      made[i] = queue_->mark();
       if (i == 0) break;
       enlarge(*queue_, errors_[i - 1], layer.inputs * examples);
       queue_->multiply({.transposed = Transposed::first,
@@ -152,6 +169,7 @@ class QueueLayers {
         multiply_by_slope<kernels::Tanh>(i - 1, layer.inputs * examples);
       }
     }
+    return made;
   }
 
   template <class Function>
