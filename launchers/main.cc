@@ -226,7 +226,7 @@ int run_here(const MainProgram& main, Launch launch) {
   std::vector<std::unique_ptr<Reservation>> reserved;
   for (const Engine* engine : launch.choice.engines()) reserved.push_back(engine->reserve(launch));
   raise_descriptor_limit();
-  install_crash_handler(launch.program->name());
+  install_crash_handler(launch.program->name(), WithoutMemory::exit);
   Found outcome;
   outcome.launch = launch.choice.text();
   bool advanced = false;  // the run has completed a cut of its own

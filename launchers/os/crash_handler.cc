@@ -1,16 +1,23 @@
 #include "launchers/os/crash_handler.h"
 
+#include <cxxabi.h>
 #include <execinfo.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <typeinfo>
 
 #include "launchers/os/backtrace.h"
 #include "launchers/os/exit_status.h"
@@ -27,11 +34,17 @@ namespace {
 constexpr int kDeepest = 48;
 // the distance to the stack's end within which a frame begins
 constexpr std::uintptr_t kNearStack = std::uintptr_t{1} << 16;
+// A process that cannot get as much has no memory for a thread's stack or a large message either.
+constexpr std::size_t kLeastMemory = std::size_t{16} << 20;
 
-// A global, because a signal handler can reach nothing else. main() writes it once, before any thread exists.
+// Globals, because a signal handler can reach nothing else. main() writes them once, before any thread exists.
 std::array<char, 256> crash_title;
 std::array<char, 128> crash_code;       // the line that locates the program's code
 std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own stack may have overflowed
+bool exits_without_memory = false;
+std::atomic<int> crashed_thread = 0;  // the first thread that crashed; it reports and ends the process
+// A thread could not go on, because there was no memory, no thread or no descriptor: the exception names which.
+std::atomic<bool> lacks_something = false;
 
 void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FILENO, text, strlen(text)); }
 
@@ -47,6 +60,18 @@ void put_limit() {
   }
 }
 
+// A library aborts when it gets no memory, too, and an exception about it ends a thread that cannot do without.
+bool put_memory() {
+  void* const trial = mmap(nullptr, kLeastMemory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (trial != MAP_FAILED) {
+    munmap(trial, kLeastMemory);
+    return false;
+  }
+  put("out of memory: the process may have no more: raise the limit, which is `ulimit -v` or that of its container, or "
+      "let it do less\n");
+  return true;
+}
+
 // Writes "*** lp: worker/1: ", after the note of this thread.
 void put_title() {
   if (const CrashNote* note = CrashNote::of_this_thread(); note != nullptr) note->write_line(STDERR_FILENO);
@@ -60,6 +85,28 @@ void put_title() {
       put(": ");
     }
   }
+}
+
+// Lets the first thread that crashes go on. When memory runs out, many do at once, and the first would be ended by the
+// others in the middle of its report. Returns false when it has crashed in its own report.
+bool may_report() {
+  int none = 0;
+  if (crashed_thread.compare_exchange_strong(none, gettid())) return true;
+  while (none != gettid()) pause();
+  return false;
+}
+
+// An exception leaves a thread that cannot do without what it asked for.
+[[noreturn]] void on_terminate() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (type != nullptr && (*type == typeid(std::bad_alloc) || *type == typeid(Error))) lacks_something = true;
+  static std::atomic<int> terminated = 0;
+  int none = 0;
+  if (!terminated.compare_exchange_strong(none, gettid())) {
+    while (none != gettid()) pause();
+  }
+  __gnu_cxx::__verbose_terminate_handler();  // names the exception, and aborts
+  abort();
 }
 
 void on_sanitizer_death() {
@@ -88,7 +135,12 @@ bool is_stack_overflow(const siginfo_t& info, const void* context) {
 }
 
 void on_crash(int signal, siginfo_t* info, void* context) {
+  if (!may_report()) {
+    ::signal(signal, SIG_DFL);
+    return;
+  }
   if (signal == SIGABRT) put_limit();
+  const bool lacks = signal == SIGABRT && (put_memory() || lacks_something);
   put_title();
   const char* name = sigabbrev_np(signal);
   put("SIG");
@@ -103,12 +155,15 @@ void on_crash(int signal, siginfo_t* info, void* context) {
   for (int i = 3; i < depth; ++i)
     frames[static_cast<std::size_t>(i)] = static_cast<char*>(frames[static_cast<std::size_t>(i)]) - 1;
   backtrace_symbols_fd(frames.data(), depth, STDERR_FILENO);
-  raise(signal);  // the handler is reset, so the signal kills the process once we return
+  if (lacks && exits_without_memory) _exit(1);
+  ::signal(signal, SIG_DFL);
+  raise(signal);  // kills the process once this returns
 }
 
 }  // namespace
 
-void install_crash_handler(const std::string& name) {
+void install_crash_handler(const std::string& name, WithoutMemory without_memory) {
+  exits_without_memory = without_memory == WithoutMemory::exit;
   const std::string title = "\n" + std::string(kCrashMark) + name.substr(0, crash_title.size() - 32) + ": ";
   std::copy(title.begin(), title.end(), crash_title.begin());
   const std::string code = code_line(own_code()) + "\n";
@@ -124,12 +179,13 @@ void install_crash_handler(const std::string& name) {
   if (!has_stack) sigaltstack(&stack, nullptr);
   struct sigaction action {};
   action.sa_sigaction = on_crash;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK | SA_SIGINFO);
+  action.sa_flags = SA_ONSTACK | SA_SIGINFO;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
   }
+  std::set_terminate(on_terminate);
   if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(on_sanitizer_death);
 }
 

@@ -39,7 +39,8 @@ struct AgentAcceptor::State {
                      const std::lock_guard lock(mutex);
                      ended.push_back(descriptor);
                      poller.wake();
-                   }}) {
+                   },
+               .broken = [](const std::string&) {}}) {
     for (std::size_t agent = 0; agent < options.agents.size(); ++agent) {
       permits[guard.allow(options.agents[agent])] = agent;
     }

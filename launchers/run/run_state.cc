@@ -166,25 +166,46 @@ std::vector<std::string> RunState::processes() const {
 
 void RunState::serve() {
   next_stall_check_ = after(launch_.options.heartbeat);
-  coordinator_->start(begin_, now());
-  coordinator_->flush();
-  while (coordinator_->phase() != Phase::ended) {
-    loop_.wait(next());
-    coordinator_->set_time(now());
-    nodes_->advance(now());
-    if (loop_.dispatch()) status_writer_.changed();
-    coordinator_->advance(now());
+  try {
+    coordinator_->start(begin_, now());
     coordinator_->flush();
-    if (admin_ != nullptr) admin_->advance(now());
-    watch_output();
-    watch_job();
-    watch_movement();
-    watch_usage();
-    if (metrics_ != nullptr && metrics_->advance(now())) coordinator_->measure(Inquiry::use);
-    show_progress();
-    write_status(false);
+  } catch (...) {
+    end_on_failure();
+  }
+  while (coordinator_->phase() != Phase::ended) {
+    try {
+      loop_.wait(next());
+      advance();
+    } catch (...) {
+      end_on_failure();
+    }
   }
   end();
+}
+
+void RunState::advance() {
+  coordinator_->set_time(now());
+  nodes_->advance(now());
+  if (loop_.dispatch()) status_writer_.changed();
+  coordinator_->advance(now());
+  coordinator_->flush();
+  if (admin_ != nullptr) admin_->advance(now());
+  watch_output();
+  watch_job();
+  watch_movement();
+  watch_usage();
+  if (metrics_ != nullptr && metrics_->advance(now())) coordinator_->measure(Inquiry::use);
+  show_progress();
+  write_status(false);
+}
+
+// The launcher has no memory, no thread or no descriptor for its work. The lost work may have been news of any node, so
+// the run ends at once, with this cause. When the launcher cannot do that either, its process ends.
+void RunState::end_on_failure() {
+  if (std::exchange(broken_, true)) throw;
+  const Error error = as_error(std::current_exception());
+  coordinator_->fail({.what = std::string("its launcher: ") + error.what()});
+  coordinator_->kill();
 }
 
 Time RunState::next() const {

@@ -75,6 +75,8 @@ class RunState final : public Coordinator::Listener {
   void continue_earlier();
   void open_to_others();
   void serve();
+  void advance();
+  void end_on_failure();
   Time next() const;
   void end();
   void remove_files_of_nodes();
@@ -117,6 +119,7 @@ class RunState final : public Coordinator::Listener {
   Time next_job_check_ = kNever;  // when to check whether the job has begun again without us
   Stall stall_;
   Time next_stall_check_{};
+  bool broken_ = false;         // the launcher could not go on once
   int interrupted_ = 0;         // the number of interrupts
   std::set<std::string> lost_;  // the parts of the run's directory that could not be written
   RunResult result_;

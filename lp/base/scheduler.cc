@@ -331,10 +331,13 @@ void Pool::run(Function<void()> task) {
   }
   try {
     std::thread([state = state_, task = std::move(task)]() mutable { state->serve(std::move(task)); }).detach();
-  } catch (const std::system_error& error) {
-    const std::lock_guard lock(state_->mutex);
-    --state_->threads;
-    no_thread(error);
+  } catch (const std::exception& error) {
+    {
+      const std::lock_guard lock(state_->mutex);
+      --state_->threads;
+    }
+    if (const auto* const system = dynamic_cast<const std::system_error*>(&error)) no_thread(*system);
+    throw;
   }
 }
 
@@ -358,6 +361,10 @@ struct Timers::State {
   bool ending = false;
   Thread thread;  // declared last: it uses all of the above
 
+  // The caller holds the lock.
+  void start() {
+    if (!thread.joinable()) thread = spawn("timers", [this] { serve(); });
+  }
   void serve() {
     std::unique_lock lock(mutex);
     while (!ending) {
@@ -389,9 +396,14 @@ Timers::~Timers() {
   state_->thread = Thread();
 }
 
+void Timers::start() {
+  const std::lock_guard lock(state_->mutex);
+  state_->start();
+}
+
 Timers::Id Timers::at(Time time, Function<void()> function) {
   const std::lock_guard lock(state_->mutex);
-  if (!state_->thread.joinable()) state_->thread = spawn("timers", [state = state_.get()] { state->serve(); });
+  state_->start();
   const Id id = ++state_->next;
   const auto [place, added] = state_->waiting.emplace(std::pair(time, id), std::move(function));
   state_->times.emplace(id, time);

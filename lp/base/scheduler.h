@@ -157,6 +157,8 @@ class Timers {
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
 
+  // Starts the thread, which the first at() starts otherwise. Both throw Error::failed when the system has none left.
+  void start();
   Id at(Time time, Function<void()> function);
   // Returns true when the function had not started. It then never runs.
   bool cancel(Id id);

@@ -74,6 +74,9 @@ struct Incoming {
   std::unique_ptr<Room> room{};
 };
 
+// Why a connection lost a call: its node ended, or the connection broke while the node may live on.
+enum class Loss : std::uint8_t { node_ended, broken };
+
 // A call that this process makes.
 struct Outgoing {
   Peer& peer;
@@ -264,6 +267,7 @@ class Pending : public StateBase {
   std::atomic<bool> wanted = false;  // a reply is wanted at once, and no thread reads for it
   bool expected = false;             // the connection that carries the call knows that
   bool in_window = false;            // the call counts in the window of that connection
+  int broken = 0;                    // connections that broke while it was at its callee
   bool delayed = false;              // its maker may wait until it is on its way
   bool awaited = false;              // its maker does nothing else until the reply is there
 

@@ -86,7 +86,7 @@ void send_lost(const ReplyTo& to, bool may_have_run) noexcept {
     to.connection->reply_lost(to.call, may_have_run);
   } else if (to.pending) {
     to.pending->retain();
-    to.pending->peer().lost(*to.pending, may_have_run);
+    to.pending->peer().lost(*to.pending, may_have_run, Loss::node_ended);
   }
 }
 
@@ -245,7 +245,7 @@ void Connection::inquire(Pending& call) noexcept {
   link_->send(signal_packet(PacketKind::inquiry, {.call = call.call}));
 }
 
-void Connection::lose(Peer& peer) {
+void Connection::lose(Peer& peer, Loss loss) {
   const std::lock_guard losing(losing_);
   std::vector<Pending*> lost;
   {
@@ -265,7 +265,7 @@ void Connection::lose(Peer& peer) {
       lost.push_back(call);
     }
   }
-  for (Pending* call : lost) peer.lost(*call, call->sent.load(std::memory_order_relaxed));
+  for (Pending* call : lost) peer.lost(*call, call->sent.load(std::memory_order_relaxed), loss);
 }
 
 // Returns the one-way calls that have not left. A call with a number is in pending_.
@@ -307,7 +307,7 @@ void Connection::close() {
   }
   for (Call* call : held) call->refuse(Error(ErrorKind::stopped, "its caller has ended"));
   for (const Ref<StateBase>& call : served) call->caller_ended();
-  for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed));
+  for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed), Loss::broken);
 }
 
 void Connection::sever() {
@@ -323,12 +323,29 @@ void Connection::sever() {
       unsent.push_back(call);
     }
   }
-  for (Pending* call : unsent) call->peer().lost(*call, /*may_have_run=*/false);
+  for (Pending* call : unsent) call->peer().lost(*call, /*may_have_run=*/false, Loss::broken);
 }
 
-void Connection::refuse(const std::exception& problem) {
+void Connection::fail_all(const Error& error) {
+  std::vector<Pending*> left;
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ == Phase::closed || phase_ == Phase::refused) return;
+    left = end();
+  }
+  for (Pending* call : left) {
+    call->on_error(call->sent.load(std::memory_order_relaxed) ? with_may_have_run(error) : error);
+    call->release();
+  }
+}
+
+void Connection::refuse(const std::exception& problem) noexcept {
   if (dynamic_cast<const std::bad_alloc*>(&problem) != nullptr) {
-    process_.lose_message();
+    const Error error(ErrorKind::failed,
+                      "there is no memory for a message that came: give the process more memory (`ulimit -v`, the "
+                      "limit of its container), or send smaller messages");
+    process_.lose_message(error);
+    fail_all(error);
   } else if (!std::exchange(refused_, true)) {
     process_.count_refusal();
   }

@@ -45,7 +45,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   // Asks the other end what keeps the call from its reply.
   void inquire(Pending& call) noexcept;
   // Ends the calls to a node that is gone at the other end, or passes them to its next incarnation.
-  void lose(Peer& peer);
+  void lose(Peer& peer, Loss loss);
   // Adds the calls that this process waits for, at most `most`.
   void add_calls(std::vector<OpenCall>& all, std::size_t most) const;
   // Whether the connection takes calls, though perhaps only to refuse them.
@@ -72,14 +72,15 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   // Takes the next message, in the order of arrival, in a thread of the link. Returns a handler or a continuation that
   // has its turn, for the link to run. Throws Error when the message is malformed, and the link should be dropped.
   [[nodiscard]] Runnable on_message(Message message);
-  // Ends the connection with its link: every call is lost.
+  // Ends the connection with its link: every call is lost, though the nodes at the other side may live on.
   void close();
   // Notes that the other side has ended. Calls that were sent stay until the supervisor reports whether the node is
   // gone or only stops.
   void sever();
   // A message of the other side cannot be handled, for this reason, and closes the connection. The other side is a
-  // stranger, or sends malformed messages, and is counted; or there is no memory for the message (std::bad_alloc).
-  void refuse(const std::exception& problem);
+  // stranger, or sends malformed messages, and is counted; or there is no memory for the message (std::bad_alloc), and
+  // the calls fail, since the message may have been the reply of any.
+  void refuse(const std::exception& problem) noexcept;
 
   Link& link() { return *link_; }
   bool opens(std::uint64_t place) const override { return link_->opens(place); }
@@ -118,6 +119,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   void on_welcome();
   void on_refusal(std::string text);
   void fail_refused(Pending& call);  // called without the lock
+  void fail_all(const Error& error);
 
   LocalProcess& process_;
   const std::unique_ptr<Link> link_;

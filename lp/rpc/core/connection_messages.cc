@@ -202,7 +202,7 @@ void Connection::on_reply(PacketKind kind, const Message& message) {
   } else if (lost) {
     call->peer().ending(call->incarnation);
     state.take();
-    call->peer().lost(*call, error->may_have_run());
+    call->peer().lost(*call, error->may_have_run(), Loss::node_ended);
   } else {
     call->on_error(*error);
   }

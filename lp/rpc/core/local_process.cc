@@ -58,11 +58,17 @@ Duration LocalProcess::timeout(Duration given, const MethodInfo& info) const {
   return info.traits.deadline != Duration::zero() ? info.traits.deadline : options_.run.deadline;
 }
 
-void LocalProcess::lose_message() noexcept {
-  if (!options_.fail) return;
-  options_.fail(Error(ErrorKind::failed,
-                      "there is no memory for a message that came: give the process more memory (`ulimit -v`, the "
-                      "limit of its container), or send smaller messages"));
+void LocalProcess::join(std::unique_ptr<Network> network) {
+  timers_.start();
+  network_ = std::move(network);
+}
+
+void LocalProcess::lose_message(const Error& error) noexcept {
+  if (options_.fail) options_.fail(error);
+}
+
+void LocalProcess::broken(const Connection& connection) noexcept {
+  for (Peer& peer : peers_) peer.broken(connection);
 }
 
 std::vector<OpenCall> LocalProcess::calls(std::size_t most) {

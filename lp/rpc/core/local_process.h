@@ -52,8 +52,9 @@ class LocalProcess {
   // The bytes of calls that a connection may have on their way before it asks.
   std::size_t window() const { return window_; }
 
-  // Sets the way to nodes in other processes. Call it once, before any node starts. Null: there are none.
-  void join(std::unique_ptr<Network> network) { network_ = std::move(network); }
+  // Sets the way to nodes in other processes. Call it once, before any node starts. Null: there are none. The timers
+  // have their thread from now on, because a thread that loses a connection sets some, and could not fail.
+  void join(std::unique_ptr<Network> network);
   Network* network() const { return network_.get(); }
 
   // Counts connections that were refused: strangers, garbage, messages before the hello.
@@ -62,7 +63,9 @@ class LocalProcess {
 
   // Fails the nodes that are here, because a message for them was lost: there was no memory for it. Its caller would
   // wait for a reply.
-  void lose_message() noexcept;
+  void lose_message(const Error& error) noexcept;
+  // A connection to another process broke, though that process may live on.
+  void broken(const Connection& connection) noexcept;
 
   SpanRecorder& spans() { return spans_; }
 

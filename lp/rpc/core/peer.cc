@@ -14,6 +14,7 @@ namespace lp::rpc {
 namespace {
 
 constexpr Duration kRedial = std::chrono::seconds(1);
+constexpr int kMostBroken = 3;  // connections that may break under one call
 
 }  // namespace
 
@@ -44,13 +45,13 @@ void Peer::up_elsewhere(std::uint32_t incarnation, const std::string& endpoint, 
     if (incarnation_ != incarnation) old = std::exchange(connection_, nullptr);
     incarnation_ = incarnation;
   }
-  if (old != nullptr) old->lose(*this);
+  if (old != nullptr) old->lose(*this, Loss::node_ended);
   if (Network* const network = process_.network(); network != nullptr) network->dial(endpoint, key, *this, incarnation);
 }
 
 bool Peer::lost_its_way() const { return connection_ != nullptr && !connection_->open() && incarnation_ > ended_; }
 
-// If the node is gone, news of that come soon. Otherwise a malformed message ended the connection.
+// If the node is gone, news of that come soon. Otherwise a malformed message ended the connection, or it broke.
 void Peer::redial_later() {
   if (!lost_its_way() || std::exchange(redials_, true)) return;
   process_.timers().at(after(kRedial), [this, incarnation = incarnation_] { redial(incarnation); });
@@ -76,7 +77,8 @@ void Peer::connected(std::uint32_t incarnation, std::shared_ptr<Connection> conn
     if (!awaits(incarnation) || connection_ == connection) return;
     old = std::exchange(connection_, nullptr);
   }
-  if (old != nullptr) old->lose(*this);  // the calls that were sent there are held before anything is sent here
+  // The calls that were sent there are held before anything is sent here.
+  if (old != nullptr) old->lose(*this, Loss::broken);
   std::unique_lock lock(mutex_);
   if (!awaits(incarnation)) return;
   connection_ = std::move(connection);
@@ -89,6 +91,11 @@ void Peer::unreachable(std::uint32_t incarnation, const Error& error) {
   if (awaits(incarnation)) end(std::move(lock), gone_error(error.text()));
 }
 
+void Peer::broken(const Connection& connection) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (connection_.get() == &connection) redial_later();
+}
+
 void Peer::down(std::uint32_t incarnation) {
   std::shared_ptr<Connection> old;
   {
@@ -98,7 +105,7 @@ void Peer::down(std::uint32_t incarnation) {
     incarnation_ = incarnation;
     old = std::exchange(connection_, nullptr);
   }
-  if (old != nullptr) old->lose(*this);
+  if (old != nullptr) old->lose(*this, Loss::node_ended);
 }
 
 void Peer::reopen() {
@@ -121,7 +128,7 @@ void Peer::end(std::unique_lock<std::mutex> lock, const Error& error) {
   const std::deque<Held> held = std::exchange(held_, {});
   const std::shared_ptr<Connection> old = std::exchange(connection_, nullptr);
   lock.unlock();
-  if (old != nullptr) old->lose(*this);
+  if (old != nullptr) old->lose(*this, Loss::node_ended);
   for (const Held& one : held) fail(one, error);
 }
 
@@ -314,23 +321,30 @@ void Peer::ending(std::uint32_t incarnation) noexcept {
   ended_ = std::max(ended_, incarnation);
 }
 
-void Peer::lost(Pending& call, bool may_have_run) noexcept {
-  if (!may_have_run || call.retries()) {
+void Peer::lost(Pending& call, bool may_have_run, Loss loss) noexcept {
+  const bool breaks = may_have_run && loss == Loss::broken && ++call.broken >= kMostBroken;
+  if (!may_have_run || (call.retries() && !breaks)) {
     if (may_have_run) call.ran();
     call.sent.store(false, std::memory_order_relaxed);
     hold_or_fail({.pending = &call, .info = &call.info()});
     return;
   }
-  call.on_error(lost_error(call.info(), call.scope()));
+  call.on_error(lost_error(call.info(), call.scope(), loss));
   call.release();
 }
 
-Error Peer::lost_error(const MethodInfo& info, const CallScope& scope) const {
+Error Peer::lost_error(const MethodInfo& info, const CallScope& scope, Loss loss) const {
   ErrorOrigin origin = place(info, scope);
   origin.may_have_run = true;
   const std::lock_guard lock(mutex_);
   const bool stopped = process_.run_ends() || (closed_ != nullptr && closed_->kind() == ErrorKind::stopped);
-  return Error(stopped ? ErrorKind::stopped : ErrorKind::disconnected, "the node ended before it replied",
+  if (loss == Loss::node_ended || stopped) {
+    return Error(stopped ? ErrorKind::stopped : ErrorKind::disconnected, "the node ended before it replied",
+                 std::move(origin));
+  }
+  return Error(ErrorKind::disconnected,
+               "the connection to the node broke before it replied: the network failed, or there was no memory for a "
+               "message in one of the two processes (give it more: `ulimit -v`, the limit of its container)",
                std::move(origin));
 }
 

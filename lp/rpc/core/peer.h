@@ -41,12 +41,14 @@ class Peer {
   // before those that were made later.
   void up_here(ServiceInstance& core);
   void down_here(ServiceInstance& core);
-  // The node is in another process, which is dialed there. It is dialed again when a malformed message has ended a
-  // connection. `key` is the public key of that process, if the run has keys.
+  // The node is in another process, which is dialed there. It is dialed again when the connection has ended and the
+  // node has not. `key` is the public key of that process, if the run has keys.
   void up_elsewhere(std::uint32_t incarnation, const std::string& endpoint, const std::string& key = "");
   // Takes the way to that incarnation, or the reason why there is none. No effect when there are other news already.
   void connected(std::uint32_t incarnation, std::shared_ptr<Connection> connection);
   void unreachable(std::uint32_t incarnation, const Error& error);
+  // The connection broke. If no news of the node follow, it is dialed again.
+  void broken(const Connection& connection) noexcept;
   void down(std::uint32_t incarnation);
   void gone(const std::string& text);
   void close(const Error& error);  // the run ends
@@ -69,11 +71,12 @@ class Peer {
 
   // Notes that this incarnation takes no more calls.
   void ending(std::uint32_t incarnation) noexcept;
-  // A connection lost `call` and passes its reference: the call is tried again, or ends.
-  void lost(Pending& call, bool may_have_run) noexcept;
+  // A connection lost `call` and passes its reference: the call is tried again, or ends. A call that may be what breaks
+  // the connections is tried only a few times.
+  void lost(Pending& call, bool may_have_run, Loss loss) noexcept;
 
   // Returns the error of a call that was running when its node ended.
-  Error lost_error(const MethodInfo& info, const CallScope& scope) const;
+  Error lost_error(const MethodInfo& info, const CallScope& scope, Loss loss = Loss::node_ended) const;
   Error late_error(const MethodInfo& info, const CallScope& scope, bool may_have_run) const;
 
  private:

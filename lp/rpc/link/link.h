@@ -60,7 +60,8 @@ class Reading {
 
   Word* word() const { return word_; }  // null when another thread reads
   Poller* poller() const { return word_ == nullptr ? nullptr : link_->poller(); }
-  bool read() const { return word_ != nullptr && link_->read(); }
+  // An exception would leave calls of others undone, so it ends the process.
+  bool read() const noexcept { return word_ != nullptr && link_->read(); }
 
  private:
   Link* link_;

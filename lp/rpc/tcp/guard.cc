@@ -287,7 +287,13 @@ void TcpGuard::State::on_event(std::uint16_t event, std::int32_t value, const st
       if (accepted.insert_or_assign(value, Accepted{.remote = remote_of(value)}).second) ++strangers;
       return;
     }
-    case ZMQ_EVENT_DISCONNECTED: on_disconnected(value); return;
+    case ZMQ_EVENT_DISCONNECTED:
+      if (address == endpoint) {
+        on_disconnected(value);
+      } else {
+        notices.broken(address);
+      }
+      return;
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
       if (address != endpoint) notices.refuses_us(address);
       return;
@@ -302,7 +308,7 @@ void TcpGuard::State::on_disconnected(int descriptor) {
   {
     const std::lock_guard lock(mutex);
     const auto found = accepted.find(descriptor);
-    if (found == accepted.end()) return;  // a connection that this process dialed
+    if (found == accepted.end()) return;
     ended = found->second;
     accepted.erase(found);
     if (!ended.greeted) --strangers;

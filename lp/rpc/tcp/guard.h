@@ -19,6 +19,7 @@ class TcpGuard {
     Function<void()> refused;                                // somebody was refused
     Function<void(const std::string& endpoint)> refuses_us;  // the process at the endpoint refused this one
     Function<void(int descriptor)> ended;                    // a connection that had been greeted has ended
+    Function<void(const std::string& endpoint)> broken;      // the connection to an endpoint has ended
   };
   // Called before the router listens. Throws Error.
   TcpGuard(Router& router, std::string secret, Notices notices);

@@ -3,8 +3,10 @@
 #include <malloc.h>
 
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -181,7 +183,8 @@ void Router::send(const std::string& id, std::span<const Message> messages, Func
         send_one(std::move(following[i]), messages.empty() && i + 1 == following.size());
       }
     }
-  } catch (const zmq::error_t&) {
+  } catch (const zmq::error_t& error) {
+    if (error.num() == ENOMEM) throw std::bad_alloc();
     if (sent) sent();  // nobody is there
   }
 }

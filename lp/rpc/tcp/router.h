@@ -35,7 +35,7 @@ class Router {
   bool readable();
 
   // Sends messages, in order; when nobody is there they are dropped. Any thread may call `sent` when the last message
-  // has left or was dropped, perhaps from within this or another call of this class.
+  // has left or was dropped, perhaps from within this or another call of this class. Throws std::bad_alloc.
   void send(const std::string& id, std::span<const Message> messages, Function<void()> sent);
 
   struct Arrival {

@@ -86,7 +86,8 @@ Tcp::Tcp(LocalProcess& process)
       *router_, secret_of(process),
       TcpGuard::Notices{.refused = [this] { process_.count_refusal(); },
                         .refuses_us = [this](const std::string& endpoint) { on_refusal(endpoint); },
-                        .ended = [this](int descriptor) { on_end(descriptor); }});
+                        .ended = [this](int descriptor) { on_end(descriptor); },
+                        .broken = [this](const std::string& endpoint) { on_break(endpoint); }});
   const ProcessSettings& own = process.options().own;
   if (!is_loopback(own.listen) && own.keys.secret_key.empty()) {
     throw Error(ErrorKind::failed,
@@ -426,6 +427,20 @@ void Tcp::on_end(int descriptor) {
     log_line("a caller was disconnected, because it did not read its replies");
   }
   ended->connection->close();
+}
+
+// The connection to a process that was dialed has ended. The process may have ended, too; otherwise the network failed,
+// or ZeroMQ found no memory for a message here or there, which it does not report.
+void Tcp::on_break(const std::string& endpoint) {
+  std::shared_ptr<Connection> connection;
+  {
+    const std::lock_guard lock(table_);
+    const auto found = dialed_.find(endpoint);
+    if (closing_ || found == dialed_.end()) return;
+    connection = found->second.connection;
+  }
+  connection->sever();
+  process_.broken(*connection);
 }
 
 void Tcp::wait() {

@@ -98,6 +98,7 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   void refuse(Remote& remote, const std::exception& problem);
   void on_refusal(const std::string& endpoint);
   void on_end(int descriptor);
+  void on_break(const std::string& endpoint);
   friend class Receiving<Tcp>;
   void role_given_up() noexcept { poll_again(); }
 

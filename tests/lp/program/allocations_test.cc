@@ -1,10 +1,11 @@
 // The allocations of a call: this binary counts every allocation of the process, both sides of a call together. Those
-// that libzmq makes by itself are counted apart.
+// that libzmq makes by itself are counted apart, and may find no memory.
 
 #include <gtest/gtest.h>
 #include <link.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -25,7 +26,9 @@ namespace {
 struct Allocations {
   std::atomic<std::uint64_t> own = 0;
   std::atomic<std::uint64_t> zeromq = 0;
+  std::atomic<int> refused = 0;  // libzmq's next ones of at least kLarge bytes that find no memory
 };
+constexpr std::size_t kLarge = 100'000;
 Allocations g_allocations;
 
 // The address range of libzmq's code.
@@ -56,7 +59,13 @@ bool is_zeromq(const void* caller) {
 
 extern "C" void* __libc_malloc(std::size_t size);
 extern "C" [[gnu::noinline]] void* malloc(std::size_t size) {
-  if (is_zeromq(__builtin_return_address(0))) g_allocations.zeromq.fetch_add(1, std::memory_order_relaxed);
+  if (is_zeromq(__builtin_return_address(0))) {
+    g_allocations.zeromq.fetch_add(1, std::memory_order_relaxed);
+    if (size >= kLarge && g_allocations.refused.load() > 0 && g_allocations.refused.fetch_sub(1) > 0) {
+      errno = ENOMEM;
+      return nullptr;
+    }
+  }
   return __libc_malloc(size);
 }
 namespace {
@@ -89,7 +98,8 @@ class Echo {
  public:
   Small answer(Small call) { return call; }
   int add(int a, int b) { return a + b; }
-  using Remote = Methods<&Echo::answer, &Echo::add>;
+  Array<float> fill(const Array<float>& values) { return values; }
+  using Remote = Methods<&Echo::answer, &Echo::add, idempotent<&Echo::fill>>;
 };
 
 // A service in one runtime, and its caller in another like two processes; or both in the same runtime.
@@ -157,6 +167,35 @@ TEST_P(AllocationsOfACall, ThatIsOnItsWayWithOthers) {
     for (Future<int>& one : futures) sum += one.get();
   });
   EXPECT_EQ(sum, 4000 * kWindow * 3);
+}
+
+// libzmq then closes the connection, and reports no reason.
+class WithoutMemory : public AllocationsOfACall {};
+
+INSTANTIATE_TEST_SUITE_P(ByTcp, WithoutMemory, testing::Values(Path::tcp),
+                         [](const auto& path) { return std::string(enum_name(path.param)); });
+
+// The first to find none is the callee, which reads the arguments, and the second is the caller, with the reply.
+TEST_P(WithoutMemory, ACallIsMadeAgain) {
+  const Client<Echo> client = echo();
+  EXPECT_EQ(client.call<&Echo::add>(1, 2), 3);
+  g_allocations.refused = 1;
+  EXPECT_EQ(client.call<&Echo::fill>(Array<float>(kLarge)).size(), kLarge);
+  EXPECT_LE(g_allocations.refused.load(), 0);
+}
+
+TEST_P(WithoutMemory, ACallFailsWithTheCause) {
+  const Client<Echo> client = echo();
+  g_allocations.refused = 1000;
+  try {
+    client.call<&Echo::fill>(Array<float>(kLarge));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+    EXPECT_NE(error.text().find("no memory for a message"), std::string::npos) << error.text();
+  }
+  g_allocations.refused = 0;
+  EXPECT_EQ(client.call<&Echo::fill>(Array<float>(kLarge)).size(), kLarge);  // the next call has a connection again
 }
 
 }  // namespace

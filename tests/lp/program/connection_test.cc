@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,11 @@ class Adder {
     ++calls;
     return a + b;
   }
-  using Remote = Methods<&Adder::add>;
+  int twice(int a) {
+    ++calls;
+    return 2 * a;
+  }
+  using Remote = Methods<&Adder::add, idempotent<&Adder::twice>>;
   int calls = 0;
 };
 
@@ -39,7 +44,8 @@ class HeldLink final : public rpc::Link {
 
 // One side, with its link.
 struct End {
-  End() {
+  End() { renew(); }
+  void renew() {
     auto made = std::make_unique<HeldLink>();
     link = made.get();
     connection = std::make_shared<Connection>(process, std::move(made));
@@ -59,11 +65,26 @@ class ConnectionTest : public testing::Test {
     core_.set_object(&adder_);
     serving_.process.peer(0).up_here(core_);
     calling_.process.peer(0).up_elsewhere(1, "");
+    connect();
+  }
+  ~ConnectionTest() override { calling_.process.close(); }  // before the edge goes, as a runtime does: calls end
+  void connect() {
     calling_.process.peer(0).connected(1, calling_.connection);
     calling_.connection->greet();
     exchange();
   }
-  ~ConnectionTest() override { calling_.process.close(); }  // before the edge goes, as a runtime does: calls end
+  // The connection breaks, and what is on its way is lost. Then there is another one.
+  void break_and_connect() {
+    calling_.connection->sever();
+    serving_.connection->close();
+    serving_.renew();
+    calling_.renew();
+    calling_.process.peer(0).connected(1, calling_.connection);
+    calling_.connection->greet();
+    const auto hello = std::exchange(calling_.link->sent, {});
+    for (const Message& message : hello) serving_.connection->on_message(message).run();
+    calling_.take(serving_);  // its welcome: from now on the calls are on their way
+  }
   void exchange() {
     serving_.take(calling_);
     calling_.take(serving_);
@@ -110,6 +131,60 @@ TEST_F(ConnectionTest, ACallIsHeldWhileItsCallerDoesNotTakeTheReplies) {
   serving_.connection->drained();
   EXPECT_TRUE(core_.turn().wait_idle(after(std::chrono::seconds(20))));
   EXPECT_EQ(adder_.calls, 1);
+}
+
+TEST_F(ConnectionTest, ACallIsTriedAgainOverTheNextConnection) {
+  Future<int> doubled = client_.async<&Adder::twice>(4);
+  break_and_connect();
+  exchange();
+  EXPECT_EQ(doubled.get(), 8);
+  EXPECT_EQ(adder_.calls, 1);
+}
+
+// The call itself may break them: one side may have no memory for its bytes, which the link does not report.
+TEST_F(ConnectionTest, ACallUnderWhichConnectionsBreakIsGivenUp) {
+  Future<int> doubled = client_.async<&Adder::twice>(4);
+  break_and_connect();
+  break_and_connect();
+  EXPECT_FALSE(doubled.ready());
+  break_and_connect();
+  ASSERT_TRUE(doubled.ready());
+  try {
+    doubled.get();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::disconnected);
+    EXPECT_TRUE(error.may_have_run());
+    EXPECT_NE(error.text().find("no memory for a message"), std::string::npos) << error.text();
+  }
+}
+
+TEST_F(ConnectionTest, ACallThatMayNotRunTwiceEndsWithItsConnection) {
+  Future<int> sum = client_.async<&Adder::add>(1, 2);
+  break_and_connect();
+  ASSERT_TRUE(sum.ready());
+  try {
+    sum.get();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::disconnected);
+    EXPECT_NE(error.text().find("the connection to the node broke"), std::string::npos) << error.text();
+  }
+}
+
+// The message may have been the reply of any call.
+TEST_F(ConnectionTest, CallsFailWhenThereIsNoMemoryForAMessage) {
+  Future<int> doubled = client_.async<&Adder::twice>(4);
+  calling_.connection->refuse(std::bad_alloc());
+  ASSERT_TRUE(doubled.ready());
+  try {
+    doubled.get();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::failed);
+    EXPECT_TRUE(error.may_have_run());
+    EXPECT_NE(error.text().find("no memory for a message that came"), std::string::npos) << error.text();
+  }
 }
 
 }  // namespace
