@@ -68,12 +68,8 @@ Buffer Buffer::slice(std::size_t offset, std::size_t size) const noexcept {
 }
 
 std::span<std::byte> Buffer::edit() {
-  // acquire: all reads by former owners happen before our writes
-  const auto mine = [this] {
-    return block_ == nullptr || (!block_->release && block_->owners.load(std::memory_order_acquire) == 1);
-  };
-  if (!mine() && block_->shared != nullptr) SharedHeap::current()->take_back();
-  if (!mine()) *this = copy_of(bytes());
+  if (!edits_in_place() && block_->shared != nullptr) SharedHeap::current()->take_back();
+  if (!edits_in_place()) *this = copy_of(bytes());
   return {data_, size_};
 }
 

@@ -74,6 +74,10 @@ class Buffer {
   // Keeps the first `size` bytes. The buffer must have at least as many.
   void shrink(std::size_t size) noexcept { size_ = size; }
 
+  // Whether edit() changes the bytes where they are.
+  bool edits_in_place() const noexcept {
+    return block_ == nullptr || (!block_->release && block_->owners.load(std::memory_order_acquire) == 1);
+  }  // acquire: all reads by former owners happen before the writes
   // Returns the bytes for writing: nobody else sees them. Copies them first if they are shared or not lp's own.
   std::span<std::byte> edit();
 

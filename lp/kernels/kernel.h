@@ -25,6 +25,6 @@ using Kernel =
                  AddClipped, OneBitBits, OneBitMeans, OneBitDecode, OneBitSubtract, BeginSelection, CountDigits,
                  SumRows<std::uint32_t>, SumRows<std::uint64_t>, ChooseDigit, CountKept, PrefixSums, SpreadSums,
                  KeepTopK, AddAtPositions, Activate<Identity>, Activate<Relu>, Activate<Tanh>, MultiplyBySlope<Relu>,
-                 MultiplyBySlope<Tanh>, SumExamples, CrossEntropy, LogisticCrossEntropy>;
+                 MultiplyBySlope<Tanh>, CrossEntropy, LogisticCrossEntropy>;
 
 }  // namespace lp::kernels

@@ -49,19 +49,4 @@ struct MultiplyBySlope {
   LP_HOST_DEVICE void operator()(std::uint64_t i) const { errors[i] *= Activation().slope(values[i]); }
 };
 
-// Sums the errors of each output over the examples, in their order: the gradient of the biases.
-struct SumExamples {
-  const float* errors;  // outputs × examples
-  std::uint64_t outputs;
-  std::uint64_t examples;
-  float* sums;
-
-  LP_HOST_DEVICE std::uint64_t indices() const { return outputs; }
-  LP_HOST_DEVICE void operator()(std::uint64_t output) const {
-    float sum = 0;
-    for (std::uint64_t example = 0; example < examples; ++example) sum += errors[example * outputs + output];
-    sums[output] = sum;
-  }
-};
-
 }  // namespace lp::kernels

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,7 +35,7 @@ class QueueValues final : public ShardValues {
   std::size_t size() const override { return values_.size(); }
 
   void grow(std::size_t size) override {
-    on_host_.reset();
+    is_on_host_ = false;
     const auto enlarge = [&](Room<float>& room) {
       Room<float> larger(queue_, size);
       queue_.copy(larger.data(), room.data(), room.size() * sizeof(float));
@@ -59,7 +58,7 @@ class QueueValues final : public ShardValues {
   void update(std::span<const WaitingGradient> gradients, std::size_t width, std::uint64_t examples) override {
     GradientSum sum = sum_of(gradients);
     sum.divisor = static_cast<float>(examples);
-    on_host_.reset();
+    is_on_host_ = false;
     ++steps_;
     with_step(rule_, steps_, [&](const auto& step) {
       using Step = std::remove_cvref_t<decltype(step)>;
@@ -75,14 +74,16 @@ class QueueValues final : public ShardValues {
     });
   }
 
+  // Pages of new memory would cost more than the copy, so the last version's serves again once nobody reads it.
   const Array<float>& values() const override {
-    if (!on_host_) {
-      auto here = Array<float>::uninitialized(values_.size());
-      values_.read(here.edit());
-      queue_.wait();
-      on_host_ = std::move(here);
+    if (is_on_host_) return on_host_;
+    if (on_host_.size() != values_.size() || !on_host_.buffer().edits_in_place()) {
+      on_host_ = Array<float>::uninitialized(values_.size());
     }
-    return *on_host_;
+    values_.read(on_host_.edit());
+    queue_.wait();
+    is_on_host_ = true;
+    return on_host_;
   }
 
   Optimizer optimizer() const override {
@@ -92,6 +93,7 @@ class QueueValues final : public ShardValues {
   void restore(Array<float> values, Optimizer optimizer) override {
     values_ = Room<float>(queue_, values.span());
     on_host_ = std::move(values);
+    is_on_host_ = true;
     rule_ = optimizer.rule;
     steps_ = optimizer.steps;
     first_ = Room<float>(queue_, has_first(rule_) ? values_.size() : 0);
@@ -144,7 +146,8 @@ class QueueValues final : public ShardValues {
   kernels::BadSearch search_;
   std::vector<Room<float>> brought_{};  // gradients, by their position in a sum
   Room<float> sum_{};
-  mutable std::optional<Array<float>> on_host_;  // the values, once they have been read
+  mutable Array<float> on_host_;    // the values of an update
+  mutable bool is_on_host_ = true;  // ... that was the last one
 };
 
 }  // namespace

@@ -62,6 +62,11 @@ class QueueLayers {
     forward(parameters, batch.features);
     enlarge(*queue_, labels_, examples);
     enlarge(*queue_, losses_, examples);
+    if (ones_.size() < unsigned_of(examples)) {
+      const std::vector<float> ones(unsigned_of(examples), 1.0F);
+      ones_ = Room<float>(*queue_, ones);
+      queue_->wait();  // it may read them until then
+    }
     labels_.write(values_of(batch.labels));
     float* const scores = values_.back().data();
     if (logistic_) {
@@ -149,10 +154,12 @@ class QueueLayers {
                         .a = errors,
                         .b = i == 0 ? features_.data() : values_[i - 1].data(),
                         .c = gradient_.data() + layer.weights});
-      queue_->run(kernels::SumExamples{.errors = errors,
-                                       .outputs = outputs,
-                                       .examples = unsigned_of(examples),
-                                       .sums = gradient_.data() + layer.biases});
+      queue_->multiply({.rows = outputs,
+                        .columns = 1,
+                        .inner = unsigned_of(examples),
+                        .a = errors,
+                        .b = ones_.data(),
+                        .c = gradient_.data() + layer.biases});
       made[i] = queue_->mark();
       if (i == 0) break;
       enlarge(*queue_, errors_[i - 1], layer.inputs * examples);
@@ -186,6 +193,7 @@ class QueueLayers {
   Room<float> features_{};
   Room<std::int32_t> labels_{};
   Room<double> losses_{};
+  Room<float> ones_{};               // one for each example: the product with them is the sum over the examples
   std::vector<Room<float>> values_;  // by layer, after its activation
   std::vector<Room<float>> errors_;  // by layer but the last: the derivative with respect to its sums
 };

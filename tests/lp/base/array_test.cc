@@ -42,7 +42,11 @@ TEST(Array, BytesOfAnotherOwnerAreNotItsOwn) {
 TEST(Array, EditingTheOnlyOwnerDoesNotCopy) {
   Array<int> a(10);
   const int* before = a.data();
-  { const Array<int> dropped = a; }
+  {
+    const Array<int> dropped = a;
+    EXPECT_FALSE(a.buffer().edits_in_place());
+  }
+  EXPECT_TRUE(a.buffer().edits_in_place());
   a.edit()[3] = 1;
   EXPECT_EQ(a.data(), before);
 }

@@ -186,14 +186,6 @@ TEST(LargeIndices, OfLayers) {
   const MultiplyBySlope<Relu> multiply{sums.data(), errors.data(), errors.size()};
   for (std::uint64_t i = multiply.indices() - 3; i < multiply.indices(); ++i) multiply(i);
   EXPECT_EQ(last_of(errors, 3), (std::vector<float>{5, 0, 7}));
-
-  constexpr std::uint64_t kManyOutputs = (std::uint64_t{1} << 31) + 5;
-  const LargeValues<float> of_many(2 * kManyOutputs);
-  const LargeValues<float> gradient(kManyOutputs);
-  of_many.data()[kManyOutputs - 1] = 2;
-  set_last<float>(of_many, {0.5F});
-  SumExamples{of_many.data(), kManyOutputs, 2, gradient.data()}(kManyOutputs - 1);
-  EXPECT_EQ(gradient.last(1)[0], 2.5F);
 }
 
 TEST(LargeIndices, OfCrossEntropy) {

@@ -63,19 +63,6 @@ TEST(Layers, ErrorsOfAnyNumberAreMultipliedByTheirSlopes) {
   }
 }
 
-TEST(Layers, SumTheErrorsOfAnyNumberOfOutputs) {
-  for (const Grid grid : test::kGrids) {
-    for (const std::size_t outputs : test::kSizes) {
-      const std::vector<float> errors = test::normal_values(outputs * 3);
-      std::vector<float> sums(outputs);
-      run_grid(SumExamples{errors.data(), outputs, 3, sums.data()}, grid);
-      for (std::size_t i = 0; i < outputs; ++i) {
-        EXPECT_EQ(sums[i], errors[i] + errors[outputs + i] + errors[2 * outputs + i]);
-      }
-    }
-  }
-}
-
 TEST(CrossEntropy, OfAnExampleIsTheSameInEveryBatch) {
   constexpr std::int64_t kClasses = 5;
   for (const Grid grid : test::kGrids) {
@@ -91,17 +78,6 @@ TEST(CrossEntropy, OfAnExampleIsTheSameInEveryBatch) {
       }
       EXPECT_EQ(scores, alone);
     }
-  }
-}
-
-TEST(Layers, SumTheErrorsOfEachOutput) {
-  const std::vector<float> errors{1, 2, 10, 20, 100, 200};
-  for (const Grid grid : test::kGrids) {
-    std::vector<float> sums(2, 7.0F);
-    run_grid(SumExamples{errors.data(), 2, 3, sums.data()}, grid);
-    EXPECT_EQ(sums, (std::vector<float>{111, 222}));
-    run_grid(SumExamples{errors.data(), 2, 0, sums.data()}, grid);
-    EXPECT_EQ(sums, (std::vector<float>{0, 0}));
   }
 }
 
