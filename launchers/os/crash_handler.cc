@@ -22,6 +22,7 @@
 #include "launchers/os/backtrace.h"
 #include "launchers/os/exit_status.h"
 #include "lp/base/error.h"
+#include "lp/base/scheduler.h"
 #include "lp/program/crash_note.h"
 #include "lp/rpc/core/service_instance.h"
 
@@ -42,7 +43,7 @@ std::array<char, 256> crash_title;
 std::array<char, 128> crash_code;       // the line that locates the program's code
 std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own stack may have overflowed
 bool exits_without_memory = false;
-std::atomic<int> crashed_thread = 0;  // the first thread that crashed; it reports and ends the process
+Word crashed_thread = 0;  // the first thread that crashed; it reports and ends the process
 // A thread could not go on, because there was no memory, no thread or no descriptor: the exception names which.
 std::atomic<bool> lacks_something = false;
 
@@ -87,24 +88,26 @@ void put_title() {
   }
 }
 
-// Lets the first thread that crashes go on. When memory runs out, many do at once, and the first would be ended by the
-// others in the middle of its report. Returns false when it has crashed in its own report.
-bool may_report() {
-  int none = 0;
-  if (crashed_thread.compare_exchange_strong(none, gettid())) return true;
-  while (none != gettid()) pause();
+// Writes this thread into the word, if no other is there; then it waits until the process ends. Returns false when this
+// thread was there already.
+bool claim(Word& word) {
+  const auto self = static_cast<std::uint32_t>(gettid());
+  std::uint32_t other = 0;
+  if (word.compare_exchange_strong(other, self)) return true;
+  while (other != self) park(word, other);
   return false;
 }
+
+// Lets the first thread that crashes go on. When memory runs out, many do at once, and the first would be ended by the
+// others in the middle of its report. Returns false when it has crashed in its own report.
+bool may_report() { return claim(crashed_thread); }
 
 // An exception leaves a thread that cannot do without what it asked for.
 [[noreturn]] void on_terminate() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   if (type != nullptr && (*type == typeid(std::bad_alloc) || *type == typeid(Error))) lacks_something = true;
-  static std::atomic<int> terminated = 0;
-  int none = 0;
-  if (!terminated.compare_exchange_strong(none, gettid())) {
-    while (none != gettid()) pause();
-  }
+  static Word terminated = 0;
+  claim(terminated);
   __gnu_cxx::__verbose_terminate_handler();  // names the exception, and aborts
   abort();
 }
