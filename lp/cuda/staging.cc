@@ -58,7 +58,7 @@ void Stage::run(std::size_t size, const std::function<void(Lane&)>& copy) {
   if (count > 1 && !threads_) threads_.emplace("copies");
   try {
     for (std::size_t lane = 1; lane < count; ++lane) threads_->run([&run_lane, lane] { run_lane(lane); });
-  } catch (const Error&) {  // without another thread, those that run copy everything
+  } catch (const std::exception&) {  // without another thread, those that run copy everything
   }
   run_lane(0);
   if (count > 1) threads_->drain(kNever);

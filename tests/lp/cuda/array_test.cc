@@ -59,7 +59,7 @@ TEST(CudaArrayTest, ItsValuesComeBackWhateverTheirNumber) {
   Stream stream(gpu());
   constexpr std::size_t kInPiece = Stage::kPiece / sizeof(int);
   for (const std::size_t size :
-       {std::size_t{0}, std::size_t{1}, kInPiece - 1, kInPiece, kInPiece + 1, 2 * kInPiece + 3}) {
+       {std::size_t{0}, std::size_t{1}, kInPiece - 1, kInPiece, kInPiece + 1, 2 * kInPiece + 3, 9 * kInPiece + 3}) {
     EXPECT_EQ(on_host(made(stream, size)), counted(size)) << size;
     const Array<int> brought(lp::Array<int>::copy_of(counted(size)));
     EXPECT_EQ(brought.size(), size);
