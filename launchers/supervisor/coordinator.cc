@@ -127,11 +127,9 @@ void Coordinator::start_process(std::size_t index) {
   const bool comes = process.state == Process::State::absent;
   bool restored = !comes;
   ++process.incarnation;
-  process.state = Process::State::up;
   process.cause.reset();
   process.no_room = false;
   if (process.key.empty()) process.key = executor_.make_key(index);
-  ++up_;
   news_.erase(index);
   note(RunEvent::Kind::starting, graph_.processes[index].name, process.incarnation);
   for (const NodeId id : graph_.processes[index].nodes) {
@@ -162,6 +160,8 @@ void Coordinator::start_process(std::size_t index) {
     }
   }
   if (!options_.patient) alarms_.set({Due::start, index}, later(now_, options_.start));
+  process.state = Process::State::up;  // from now on the executor reports its end
+  ++up_;
   executor_.start(index, process.incarnation,
                   graph_.processes[index].member && restored ? cut_.path : std::filesystem::path());
 }

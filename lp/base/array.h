@@ -76,8 +76,9 @@ class Buffer {
 
   // Whether edit() changes the bytes where they are.
   bool edits_in_place() const noexcept {
+    // acquire: all reads by former owners happen before the writes
     return block_ == nullptr || (!block_->release && block_->owners.load(std::memory_order_acquire) == 1);
-  }  // acquire: all reads by former owners happen before the writes
+  }
   // Returns the bytes for writing: nobody else sees them. Copies them first if they are shared or not lp's own.
   std::span<std::byte> edit();
 

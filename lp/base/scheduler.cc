@@ -235,10 +235,9 @@ bool Thread::join_until(Time time) {
 void Thread::abandon() noexcept { state_.reset(); }
 
 Thread spawn(std::string name, Function<void()> body) {
-  Thread thread;
-  thread.state_ = std::make_shared<Thread::State>();
+  auto state = std::make_shared<Thread::State>();
   try {
-    std::thread([state = thread.state_, name = std::move(name), body = std::move(body)]() mutable {
+    std::thread([state, name = std::move(name), body = std::move(body)]() mutable {
       const internal::SignalStack signal_stack;
       set_name(name);
       body();
@@ -248,9 +247,10 @@ Thread spawn(std::string name, Function<void()> body) {
       state->ended.notify_all();
     }).detach();
   } catch (const std::system_error& error) {
-    thread.state_.reset();  // there is nothing to join
     no_thread(error);
   }
+  Thread thread;  // there is one to join
+  thread.state_ = std::move(state);
   return thread;
 }
 

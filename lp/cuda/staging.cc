@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <utility>
 
 #include "lp/base/error.h"
 

@@ -37,8 +37,9 @@ class Queue : public cuda::Queue {
   virtual void run(const Kernel& kernel) = 0;
   virtual void multiply(const Product& product) = 0;
 
-  // The same copies beside the work. The bytes are there for the work that follows, and the work before must not use
-  // that memory. Those of the mark are here when the function returns; the work after the mark goes on.
+  // Copies of ordinary memory beside the work. The bytes of to_device_beside() are there for the work that follows; the
+  // work before goes on, and must not use that memory. Those of to_host_beside() are here when it returns, as the work
+  // up to the mark has made them; the work after the mark goes on, and must not change them.
   virtual void to_device_beside(void* to, const void* host, std::size_t size) = 0;
   virtual void to_host_beside(void* host, const void* from, std::size_t size, const cuda::Mark& made) = 0;
 

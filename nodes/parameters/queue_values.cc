@@ -146,8 +146,8 @@ class QueueValues final : public ShardValues {
   kernels::BadSearch search_;
   std::vector<Room<float>> brought_{};  // gradients, by their position in a sum
   Room<float> sum_{};
-  mutable Array<float> on_host_;    // the values of an update
-  mutable bool is_on_host_ = true;  // ... that was the last one
+  mutable Array<float> on_host_;    // the values that were read last
+  mutable bool is_on_host_ = true;  // nothing has changed them since
 };
 
 }  // namespace

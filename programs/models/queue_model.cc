@@ -65,7 +65,7 @@ class QueueLayers {
     if (ones_.size() < unsigned_of(examples)) {
       const std::vector<float> ones(unsigned_of(examples), 1.0F);
       ones_ = Room<float>(*queue_, ones);
-      queue_->wait();  // it may read them until then
+      queue_->wait();  // the queue reads them until then
     }
     labels_.write(values_of(batch.labels));
     float* const scores = values_.back().data();
