@@ -1,8 +1,8 @@
 #pragma once
 // Copies between a GPU and ordinary memory of the host, through pieces of pinned memory. A large copy has several lanes
 // with a thread and two pieces each: while the GPU copies one piece, the thread of the lane copies the other. One
-// thread of a processor copies more slowly than a GPU does. A Stage keeps the pinned memory of its lanes, 32 MiB at most.
-// It belongs to the queue that it copies for; one caller at a time.
+// thread of a processor copies more slowly than a GPU does. A Stage keeps the pinned memory of its lanes, 32 MiB at
+// most. It belongs to the queue that it copies for; one caller at a time.
 
 #include <array>
 #include <atomic>
