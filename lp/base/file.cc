@@ -1,6 +1,7 @@
 #include "lp/base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,24 +44,56 @@ std::filesystem::path behind_links(std::filesystem::path path) {
   return path;
 }
 
-// A temporary file for writing. It becomes `target`, with the mode of the file that was there, or disappears.
+// Whether `path` still names the open file `status`.
+bool is_named(const std::filesystem::path& path, const struct stat& status) {
+  const std::optional<struct stat> named = status_of(path);
+  return named && named->st_ino == status.st_ino && named->st_dev == status.st_dev;
+}
+
+// Whether it is a file of this user without another name, which a dead process may have left.
+bool may_be_leftover(const struct stat& status) {
+  return S_ISREG(status.st_mode) && status.st_nlink == 1 && status.st_uid == ::geteuid();
+}
+
+// Opens `path`, a new file or the leftover of a dead process, for writing, and locks it: the system unlocks it when its
+// writer dies. Returns -1 if it is in use: errno is then EEXIST. In a file system without locks, each file is in use.
+int open_temporary(const std::filesystem::path& path) {
+  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const bool is_new = fd >= 0;
+  if (!is_new && errno != EEXIST) return -1;
+  if (!is_new) fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd >= 0) {
+    const bool locked = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && is_new && errno != EWOULDBLOCK) return fd;
+    struct stat status {};
+    // Before it was locked, another writer may have taken it over and published it.
+    const bool ours = locked && ::fstat(fd, &status) == 0 && is_named(path, status);
+    if (ours && (is_new || (may_be_leftover(status) && ::ftruncate(fd, 0) == 0))) return fd;
+    ::close(fd);
+  }
+  errno = EEXIST;
+  return -1;
+}
+
+// A temporary file for writing, locked by its writer. It becomes `target`, with the mode of the file that was there, or
+// disappears.
 class Temporary {
  public:
   explicit Temporary(const std::filesystem::path& target) : target_(behind_links(target)) {
     if (!target.has_filename()) fail("write", target, "the path names no file");
-    constexpr int kMostLeftovers = 1000;
+    constexpr int kMostWriters = 1000;
     const std::string prefix = std::string(".").append(target_.filename().string()).append(".tmp");
     for (int i = 0; fd_ < 0; ++i) {
       path_ = target_.parent_path() / (prefix + std::to_string(i));
-      fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (fd_ < 0 && (errno != EEXIST || i == kMostLeftovers)) fail("write", target, errno);
+      fd_ = open_temporary(path_);
+      if (fd_ < 0 && (errno != EEXIST || i == kMostWriters)) fail("write", target, errno);
     }
     constexpr mode_t kPermissions = 07777;
     if (const auto old = status_of(target_); old) ::fchmod(fd_, old->st_mode & kPermissions);
   }
   ~Temporary() {
-    if (fd_ >= 0) ::close(fd_);
     if (!done_) ::unlink(path_.c_str());
+    ::close(fd_);
   }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
@@ -73,7 +106,9 @@ class Temporary {
     if (::fsync(fd_) != 0) fail("write", target_, errno);
   }
   void publish() {
-    if (::close(std::exchange(fd_, -1)) != 0) fail("write", target_, errno);
+    // The last writes may fail when a descriptor is closed. The file stays locked until it has its name.
+    const int copy = ::fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0 || ::close(copy) != 0) fail("write", target_, errno);
     if (std::rename(path_.c_str(), target_.c_str()) != 0) fail("write", target_, errno);
     done_ = true;
   }

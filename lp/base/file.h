@@ -16,9 +16,9 @@
 namespace lp {
 
 // Makes `path` hold the text. A reader sees the old file or the new one, never half of one; if it throws, the old file
-// stays as it was. It writes to a hidden temporary file in the same directory (".NAME.tmp0"), which only a killed
-// process leaves behind. A link stays, and the file behind it is replaced; the new file has the mode of the old one. A
-// device or a pipe cannot be replaced: the text is written to it.
+// stays as it was. It writes to a hidden temporary file in the same directory (".NAME.tmp0"). Only a killed process
+// leaves that behind, and the next write of the file takes it over. A link stays, and the file behind it is replaced;
+// the new file has the mode of the old one. A device or a pipe cannot be replaced: the text is written to it.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
 // Does the same with `parts`, one after the other, and survives a crash of the machine: when it returns, they are on

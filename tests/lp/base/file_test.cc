@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -11,14 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "lp/base/error.h"
+#include "lp/base/scheduler.h"
 #include "tests/directory.h"
 #include "tests/error_of.h"
 
@@ -32,6 +36,7 @@ class Files : public testing::Test {
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(directory_)) names.push_back(entry.path().filename());
+    std::ranges::sort(names);
     return names;
   }
 
@@ -99,12 +104,46 @@ TEST_F(Files, ARelativeNameIsOne) {
   std::filesystem::current_path(before);
 }
 
-// The leftover of a killed writer does not disturb the next one.
-TEST_F(Files, ALeftoverOfACrashIsPassedBy) {
-  write_file_durably(directory_ / ".a.tmp0", "half");
+TEST_F(Files, TheNextWriteTakesOverTheLeftoverOfAKilledProcess) {
+  write_file(directory_ / ".a.tmp0", "the longer half");
   write_file_durably(directory_ / "a", "whole");
   EXPECT_EQ(text_of(read_file(directory_ / "a", 100)), "whole");
+  EXPECT_EQ(names(), std::vector<std::string>{"a"});
+}
+
+TEST_F(Files, TheTemporaryFileOfALivingWriterAndALinkStay) {
+  write_file(directory_ / ".a.tmp0", "half");
+  write_file(directory_ / "other", "text");
+  std::filesystem::create_symlink("other", directory_ / ".a.tmp1");
+  std::filesystem::create_hard_link(directory_ / "other", directory_ / ".a.tmp2");
+  ASSERT_EQ(mkfifo((directory_ / ".a.tmp3").c_str(), 0600), 0);
+  const int writer = open((directory_ / ".a.tmp0").c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(writer, LOCK_EX | LOCK_NB), 0);
+  write_file_durably(directory_ / "a", "whole");
+  close(writer);
+  EXPECT_EQ(text_of(read_file(directory_ / "a", 100)), "whole");
   EXPECT_EQ(text_of(read_file(directory_ / ".a.tmp0", 100)), "half");
+  EXPECT_EQ(text_of(read_file(directory_ / "other", 100)), "text");
+  EXPECT_EQ(names(), (std::vector<std::string>{".a.tmp0", ".a.tmp1", ".a.tmp2", ".a.tmp3", "a", "other"}));
+}
+
+// Each writer has a temporary file of its own, also while another takes over what a killed process left.
+TEST_F(Files, ManyWritersOfAFileMixNothing) {
+  std::vector<Thread> writers;
+  for (const char letter : {'b', 'c', 'd', 'e'}) {
+    writers.push_back(spawn("writer", [this, letter] {
+      for (int i = 0; i < 50; ++i) write_file(directory_ / "a", std::string(10'000, letter));
+    }));
+  }
+  for (int i = 0; i < 50; ++i) {
+    write_file(directory_ / "half", "half");
+    std::error_code in_use;
+    std::filesystem::create_hard_link(directory_ / "half", directory_ / (".a.tmp" + std::to_string(i % 4)), in_use);
+    std::filesystem::remove(directory_ / "half");
+    const std::string text = read_text_if_any(directory_ / "a", 20'000).value_or(std::string(10'000, 'b'));
+    ASSERT_EQ(text, std::string(10'000, text[0]));
+  }
+  for (Thread& writer : writers) writer.join();
 }
 
 // A file that may not grow stands for a full disk: the path is the same with another error number.
