@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,10 @@
 #include "lp/config/parse.h"
 #include "lp/lp.h"
 #include "nodes/checkpointer.h"
+#include "nodes/evaluator.h"
 #include "nodes/metrics.h"
 #include "nodes/parameters/federated_server.h"
+#include "programs/data/output_files.h"
 #include "programs/models/kept_model.h"
 #include "programs/schemes.h"
 #include "programs/schemes/pipeline.h"
@@ -107,14 +110,16 @@ class LostFiles {
   std::string text_;
 };
 
-// The results of the looks during the training: all in a file, and at most ten on standard output.
+// The results of the looks during the training: all in a file, and at most eleven on standard output, with the last.
 void add_looks(const lp::MetricSeries& series, const std::string& file, Result& result, LostFiles& lost) {
   if (!series.contains("loss")) return;  // the training ended before the first look
   const std::vector<lp::MetricPoint>& losses = series.at("loss");
   const std::vector<lp::MetricPoint>& accuracies = series.at("accuracy");
   result.looks = losses.size();
   std::printf("   seconds   updates      loss  accuracy\n");
-  for (std::size_t i = 0, skip = (losses.size() + 9) / 10; i < losses.size(); i += skip) {
+  const std::size_t skip = (losses.size() + 9) / 10;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (i % skip != 0 && i + 1 != losses.size()) continue;
     std::printf("%10.1f%10llu%10.3f%9.1f%%\n", losses[i].seconds, static_cast<unsigned long long>(losses[i].step),
                 losses[i].value, 100 * accuracies[i].value);
   }
@@ -156,13 +161,20 @@ void hint_at_scaling(const lp::TrainingData& data) {
   }
 }
 
+// The parameters that reached --target in an evaluation: the workers go on until they are stopped.
+std::optional<lp::Parameters> reached_target(lp::Run& run) {
+  if (run.program().find_group("evaluator") == nullptr) return std::nullopt;
+  return run.client<lp::Evaluator>("evaluator").call<&lp::Evaluator::reached>();
+}
+
 Result report(lp::Run& run, const lp::TrainConfig& config) {
   const auto servers = clients_of<lp::ParameterServer>("server", run);
   const auto workers = clients_of<lp::TrainingWorker>("worker", run);
   Result result = statistics_of(servers, workers);
   LostFiles lost;
   const std::unique_ptr<lp::Model> model = lp::model_of(config);
-  const lp::Parameters parameters = lp::trained_parameters(servers, workers, model->size());
+  const std::optional<lp::Parameters> reached = reached_target(run);
+  const lp::Parameters parameters = reached ? *reached : lp::trained_parameters(servers, workers, model->size());
   const lp::TrainingData data = lp::data_of(config, run.seed());
   const lp::Evaluation test = lp::evaluate(*model, parameters.values, data.test);
   hint_at_scaling(data);
@@ -235,6 +247,8 @@ void use_model(const UseConfig& config, bool json) {
   }
   const lp::Storage storage = config.sparse ? lp::Storage::sparse : lp::Storage::dense;
   if (!config.predict.empty()) {
+    lp::check_outputs(std::vector<lp::NamedFile>{{"--predictions", config.predictions}},
+                      std::vector<lp::NamedFile>{{"--predict", config.predict}, {"--data", config.data}});
     const lp::KeptModel model = lp::read_model(config.predict);
     std::string lines;
     for (const std::string& one : lp::predict(model, lp::examples_for(model, config.data, storage, true))) {

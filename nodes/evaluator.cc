@@ -5,7 +5,6 @@
 
 #include "lp/base/error.h"
 #include "lp/base/text.h"
-#include "nodes/parameters/parameters.h"
 
 namespace lp {
 
@@ -33,6 +32,7 @@ void Evaluator::run(Context& node) {
     if (!options_.reached || !options_.reached(values)) continue;
     std::string found;
     for (const auto& [name, value] : values) found += (found.empty() ? "" : ", ") + name + " " + std::to_string(value);
+    node.exclusive([&] { reached_ = parameters; });
     node.stop_program("after " + std::to_string(parameters.step) + " updates it is good enough: " + found);
     return;
   } while (node.wait_for(options_.period));

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include <Eigen/Core>
 
@@ -17,8 +18,10 @@
 #include "lp/program/node_type.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/method.h"
+#include "lp/wire/eigen.h"
 #include "nodes/metrics.h"
 #include "nodes/parameters/parameter_server.h"
+#include "nodes/parameters/parameters.h"
 
 namespace lp {
 
@@ -45,14 +48,17 @@ class Evaluator {
 
   // The number of evaluations so far.
   std::uint64_t looks() const { return looks_; }
+  // The parameters that were good enough to end the program; nothing before.
+  std::optional<Parameters> reached() const { return reached_; }
 
-  using Remote = Methods<idempotent<&Evaluator::looks>>;
+  using Remote = Methods<idempotent<&Evaluator::looks>, idempotent<&Evaluator::reached>>;
 
  private:
   const Clients<ParameterServer> servers_;
   const Client<Metrics> metrics_;
   const EvaluatorOptions options_;
   std::uint64_t looks_ = 0;
+  std::optional<Parameters> reached_{};
 };
 
 // The tables that calls of this class need are compiled once, in evaluator.cc.

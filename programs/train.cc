@@ -21,6 +21,7 @@
 #include "nodes/metrics.h"
 #include "nodes/parameters/key_index.h"
 #include "nodes/parameters/partition.h"
+#include "programs/data/output_files.h"
 #include "programs/schemes.h"
 #include "programs/training/evaluation.h"
 
@@ -201,11 +202,21 @@ namespace {
 void check_save(const std::filesystem::path& file) {
   check_output_file("--save", file);
   if (!std::filesystem::is_regular_file(file) || std::filesystem::is_empty(file)) return;
-  try {
-    Checkpoint::inspect(file);
-  } catch (const Error&) {
-    throw Error(ErrorKind::failed, "--save: " + file.string() + " is there, and is no saved model: give another file");
+  if (is_model_file(file)) return;
+  throw Error(ErrorKind::failed, "--save: " + file.string() + " is there, and is no saved model: give another file");
+}
+
+// Refuses to replace what the training reads. Only the model of --init may be replaced, by the one to which it leads.
+void check_files(const TrainConfig& config) {
+  std::vector<NamedFile> data;
+  for (const auto& [option, name] : {std::pair("--data", config.data), std::pair("--test", config.test)}) {
+    const std::size_t comma = name.find(',');  // two IDX files: images,labels
+    data.push_back({option, name.substr(0, comma)});
+    if (comma != std::string::npos) data.push_back({option, name.substr(comma + 1)});
   }
+  const std::vector<NamedFile> outputs{{"--save", config.save}, {"--curves", config.curves}};
+  check_outputs(outputs, data);
+  check_outputs(std::span(outputs).last(1), std::vector<NamedFile>{{"--init", config.init}});
 }
 
 // Throws when features cannot be scaled as the training would.
@@ -245,14 +256,18 @@ SharedExamples prepare_training(TrainConfig& config, const std::string& resumed)
   // The launcher of the run to resume has found them; a file for --config has them, too.
   const FoundData before = std::exchange(config.found, {});
   if (!config.save.empty()) check_save(config.save);
+  check_files(config);
   if (!config.curves.empty()) check_output_file("--curves", config.curves);
   if (const std::filesystem::path folder = config.snapshots;
       std::filesystem::exists(folder) && !std::filesystem::is_directory(folder)) {
     throw Error(ErrorKind::failed, "--snapshots: " + folder.string() + " is a file, but must be a directory");
   }
-  for (std::string* file :
-       {&config.data, &config.test, &config.init}) {  // a resumed run may begin in another directory
+  // A resumed run may begin in another directory.
+  for (std::string* file : {&config.data, &config.test, &config.init}) {
     if (std::filesystem::is_regular_file(*file)) *file = std::filesystem::absolute(*file);
+  }
+  for (std::string* file : {&config.save, &config.curves, &config.snapshots}) {
+    if (!file->empty()) *file = std::filesystem::absolute(*file);
   }
   Buffer first_file;
   std::optional<KeptModel> first;

@@ -1,17 +1,14 @@
 #include "launchers/control/measurement.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "launchers/control/control_generated.h"
 #include "launchers/control/control_messages.h"
 #include "launchers/os/process_memory.h"
+#include "launchers/os/process_stat.h"
 #include "lp/rpc/core/counters.h"
 #include "lp/wire/flatbuffer_text.h"
 
@@ -107,16 +104,7 @@ void keep_first(MetricSamples& metrics) {
 
 ProcessUse use_of(pid_t process) {
   ProcessUse use{.memory = own_memory_of(process)};
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  // The name of the program, in brackets, may have any characters; twelve fields follow before the times.
-  std::istringstream fields(text.substr(std::min(text.rfind(')'), text.size() - 1) + 1));
-  std::string skipped;
-  for (int i = 0; i < 11; ++i) fields >> skipped;
-  std::uint64_t user = 0, system = 0;
-  if (fields >> user >> system)
-    use.cpu = static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  if (const auto stat = process_stat("/proc/" + std::to_string(process))) use.cpu = stat->cpu;
   return use;
 }
 

@@ -16,7 +16,7 @@ std::unique_ptr<control::RunSettingsT> pack_run(const RunSettings& run) {
   table->token = run.token;
   table->directory = run.directory;
   table->deadline = run.deadline.count();
-  table->patient = run.patient;
+  table->no_deadlines = run.no_deadlines;
   table->serialize = run.serialize;
   table->path = static_cast<std::uint8_t>(run.path);
   table->shared_memory = run.shared_memory;
@@ -31,7 +31,7 @@ RunSettings unpack_run(const control::RunSettings& table) {
           .token = wire::text_of(table.token()),
           .directory = wire::text_of(table.directory()),
           .deadline = Duration(table.deadline()),
-          .patient = table.patient(),
+          .no_deadlines = table.no_deadlines(),
           .serialize = table.serialize(),
           .path = known ? static_cast<Path>(table.path()) : Path(),
           .shared_memory = table.shared_memory(),

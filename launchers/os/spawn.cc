@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -22,6 +21,7 @@
 #include <utility>
 
 #include "launchers/os/pidfd.h"
+#include "launchers/os/process_stat.h"
 #include "launchers/os/relaunch_command.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
@@ -123,18 +123,6 @@ void for_each_process(F f) {
     const std::string name = entry.path().filename();
     if (is_number(name)) f(static_cast<pid_t>(std::atoi(name.c_str())));
   }
-}
-
-pid_t parent_of(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const std::size_t name_end = text.rfind(')');  // the name may have spaces and parentheses
-  int parent = 0;
-  char state = 0;
-  if (name_end == std::string::npos || std::sscanf(text.c_str() + name_end + 1, " %c %d", &state, &parent) != 2)
-    return 0;
-  return parent;
 }
 
 }  // namespace
@@ -242,7 +230,9 @@ std::string node_mark(const std::string& run, std::size_t process, std::uint32_t
 
 std::vector<pid_t> descendants(pid_t ancestor) {
   std::multimap<pid_t, pid_t> children;
-  for_each_process([&](pid_t process) { children.emplace(parent_of(process), process); });
+  for_each_process([&](pid_t process) {
+    if (const auto stat = process_stat("/proc/" + std::to_string(process))) children.emplace(stat->parent, process);
+  });
   std::vector<pid_t> found{ancestor};
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [first, last] = children.equal_range(found[i]);

@@ -6,14 +6,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
+
+#include "launchers/os/process_stat.h"
 
 namespace lp::launch {
 namespace {
@@ -115,14 +117,12 @@ std::vector<ThreadState> thread_states(pid_t process) {
   for (auto at = std::filesystem::directory_iterator(tasks, error);
        !error && at != std::filesystem::directory_iterator() && threads.size() < kMost; at.increment(error)) {
     const std::string directory = at->path().string();
-    // "NUMBER (NAME) STATE ...", with a name that may have any characters
-    const std::string stat = text_of_file(directory + "/stat");
-    const std::size_t begin = stat.find('('), end = stat.rfind(')');
-    if (begin == std::string::npos || end == std::string::npos || end + 2 >= stat.size()) continue;
+    std::optional<ProcessStat> stat = process_stat(directory);
+    if (!stat) continue;
     ThreadState& thread = threads.emplace_back();
-    std::from_chars(stat.data(), stat.data() + begin, thread.id);
-    thread.name = stat.substr(begin + 1, end - begin - 1);
-    thread.state = stat.substr(end + 2, 1);
+    thread.id = stat->id;
+    thread.name = std::move(stat->name);
+    thread.state = stat->state;
     if (thread.state != "R") add_call(process, text_of_file(directory + "/syscall"), thread);
   }
   std::sort(threads.begin(), threads.end(), [](const auto& a, const auto& b) { return a.id < b.id; });

@@ -71,7 +71,7 @@ struct LaunchFlags {
       lp::field("submit", "give the job to Slurm or Kubernetes, print its number or name, and do not wait for it"),
       lp::field("render", "print the job's script or manifests, and submit nothing"),
       lp::field("program", "which of the binary's programs to run; without it, the first"),
-      lp::field("seed", "seed of all random numbers of the program", lp::changeable),
+      lp::field("seed", "seed of all random numbers of the program"),
       lp::field("dry_run", "print the plan, as JSON with --json, and start nothing"),
       lp::field("graph", "draw the program into this file, .dot or .svg, and start nothing"),
       lp::field("json",

@@ -8,7 +8,7 @@ RunSettings settings_of(const LaunchOptions& options, const std::string& name) {
       .seed = options.seed,
       .directory = options.directory.empty() ? std::filesystem::path() : std::filesystem::absolute(options.directory),
       .deadline = options.deadline,
-      .patient = !options.debug.empty(),
+      .no_deadlines = !options.debug.empty(),
       .serialize = options.serialize,
       .path = options.path,
       .shared_memory = options.shared_memory};

@@ -49,21 +49,21 @@ struct AgentAcceptor::State {
   }
 
   // An agent that has dialed.
-  struct Guest {
+  struct Session {
     std::size_t agent = 0;
     std::string id{};     // the router's name for it
     int descriptor = -1;  // the descriptor of its connection
     std::unique_ptr<Tunnel> tunnel{};
     bool lost = false;  // the owner closed its stream before the run was over, so its end is not awaited
   };
-  using Guests = std::map<std::uint64_t, Guest>;  // by the tag of the poller
+  using Sessions = std::map<std::uint64_t, Session>;  // by the tag of the poller
 
   void serve();
   void receive();
   void handle(const rpc::Router::Arrival& from, std::span<const std::byte> message);
   void accept(const rpc::Router::Arrival& from);
   void cut(const rpc::Router::Arrival& from);
-  Guests::iterator guest_of(const std::string& id);
+  Sessions::iterator session_of(const std::string& id);
   void send(const std::string& id, Buffer message);
   void forget_ended();
   Tunnel::Kind last() const { return finished ? Tunnel::Kind::over : Tunnel::Kind::lost; }
@@ -80,7 +80,7 @@ struct AgentAcceptor::State {
   std::atomic<bool> finished = false;
   std::atomic<bool> closing = false;
   // Members that only the thread uses:
-  Guests guests;
+  Sessions sessions;
   std::uint64_t last_tag = kRouterTag;
   Thread thread;
 };
@@ -105,20 +105,21 @@ void AgentAcceptor::State::serve() {
   for (Time end = kNever;;) {
     receive();
     forget_ended();
-    std::erase_if(guests,
+    std::erase_if(sessions,
                   [](const auto& one) { return one.second.tunnel->ended_here() && one.second.tunnel->ended_there(); });
     if (closing && end == kNever) end = after(kAgentEndTimeout);
-    const bool all_lost = std::all_of(guests.begin(), guests.end(), [](const auto& one) { return one.second.lost; });
+    const bool all_lost =
+        std::all_of(sessions.begin(), sessions.end(), [](const auto& one) { return one.second.lost; });
     if (closing && (all_lost || passed(end))) return;
     if (router.readable()) continue;  // the messages sent above have consumed its event
     const std::size_t count = poller.wait(ready, end);
     for (std::size_t i = 0; i < count; ++i) {
-      const auto guest = guests.find(ready[i].tag);
-      if (guest == guests.end()) continue;
-      if (!guest->second.tunnel->handle(ready[i])) continue;
+      const auto session = sessions.find(ready[i].tag);
+      if (session == sessions.end()) continue;
+      if (!session->second.tunnel->handle(ready[i])) continue;
       // Read it only now: the owner may have called finish() just before it closed the stream.
-      guest->second.lost = !finished;
-      send(guest->second.id, tunnel_message(last()));
+      session->second.lost = !finished;
+      send(session->second.id, tunnel_message(last()));
     }
   }
 }
@@ -133,17 +134,17 @@ void AgentAcceptor::State::receive() {
 }
 
 void AgentAcceptor::State::handle(const rpc::Router::Arrival& from, std::span<const std::byte> message) {
-  const auto guest = guest_of(from.id);
-  if (guest == guests.end()) {
+  const auto session = session_of(from.id);
+  if (session == sessions.end()) {
     if (kind_of(message) == Tunnel::Kind::hello) return accept(from);
     return send(from.id, tunnel_message(last()));  // its connection ended meanwhile: it shall dial again
   }
-  if (!guest->second.tunnel->take(message)) cut(from);
+  if (!session->second.tunnel->take(message)) cut(from);
 }
 
 // Drops an agent whose message is malformed.
 void AgentAcceptor::State::cut(const rpc::Router::Arrival& from) {
-  std::erase_if(guests, [&](const auto& one) { return one.second.id == from.id; });
+  std::erase_if(sessions, [&](const auto& one) { return one.second.id == from.id; });
   guard.cut(from.descriptor);
 }
 
@@ -152,20 +153,20 @@ void AgentAcceptor::State::accept(const rpc::Router::Arrival& from) {
   if (permit == permits.end()) return;
   if (closing || finished) return send(from.id, tunnel_message(Tunnel::Kind::over));
   guard.greeted(from.descriptor);
-  const auto before =
-      std::find_if(guests.begin(), guests.end(), [&](const auto& one) { return one.second.agent == permit->second; });
-  if (before != guests.end()) {
+  const auto before = std::find_if(sessions.begin(), sessions.end(),
+                                   [&](const auto& one) { return one.second.agent == permit->second; });
+  if (before != sessions.end()) {
     if (!before->second.lost) return;  // until that one is lost; the newcomer repeats its greeting
     send(before->second.id, tunnel_message(Tunnel::Kind::lost));
-    guests.erase(before);
+    sessions.erase(before);
   }
   try {
     const SocketPair ends = make_socket_pair();
     Descriptor ours(ends.ours);
-    Guest guest{.agent = permit->second, .id = from.id, .descriptor = from.descriptor};
-    guest.tunnel = std::make_unique<Tunnel>(Descriptor(ends.theirs), poller, ++last_tag,
-                                            [this, id = from.id](Buffer message) { send(id, std::move(message)); });
-    guests.emplace(last_tag, std::move(guest));
+    Session session{.agent = permit->second, .id = from.id, .descriptor = from.descriptor};
+    session.tunnel = std::make_unique<Tunnel>(Descriptor(ends.theirs), poller, ++last_tag,
+                                              [this, id = from.id](Buffer message) { send(id, std::move(message)); });
+    sessions.emplace(last_tag, std::move(session));
     const auto lease = static_cast<std::uint32_t>(options.lease.count());
     send(from.id, tunnel_message(Tunnel::Kind::hello, std::as_bytes(std::span(&lease, 1))));
     arrived(permit->second, std::move(ours));
@@ -175,8 +176,8 @@ void AgentAcceptor::State::accept(const rpc::Router::Arrival& from) {
   }
 }
 
-AgentAcceptor::State::Guests::iterator AgentAcceptor::State::guest_of(const std::string& id) {
-  return std::find_if(guests.begin(), guests.end(), [&](const auto& one) { return one.second.id == id; });
+AgentAcceptor::State::Sessions::iterator AgentAcceptor::State::session_of(const std::string& id) {
+  return std::find_if(sessions.begin(), sessions.end(), [&](const auto& one) { return one.second.id == id; });
 }
 
 void AgentAcceptor::State::send(const std::string& id, Buffer message) {
@@ -191,7 +192,7 @@ void AgentAcceptor::State::forget_ended() {
     const std::lock_guard lock(mutex);
     connections.swap(ended);
   }
-  std::erase_if(guests, [&](const auto& one) {
+  std::erase_if(sessions, [&](const auto& one) {
     return std::find(connections.begin(), connections.end(), one.second.descriptor) != connections.end();
   });
 }

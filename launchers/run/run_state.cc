@@ -107,7 +107,7 @@ Coordinator::Options RunState::coordinator_options() const {
   return {.heartbeat = options.heartbeat,
           .grace = options.grace,
           .start = options.start,
-          .patient = !options.debug.empty(),
+          .no_deadlines = !options.debug.empty(),
           .report = static_cast<bool>(run_report_),
           .idle = options.idle};
 }

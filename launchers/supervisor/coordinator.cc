@@ -159,7 +159,7 @@ void Coordinator::start_process(std::size_t index) {
       }
     }
   }
-  if (!options_.patient) alarms_.set({Due::start, index}, later(now_, options_.start));
+  if (!options_.no_deadlines) alarms_.set({Due::start, index}, later(now_, options_.start));
   process.state = Process::State::up;  // from now on the executor reports its end
   ++up_;
   executor_.start(index, process.incarnation,
@@ -290,7 +290,7 @@ void Coordinator::handle(NodeId node, const Progress& progress) {
 }
 
 void Coordinator::handle(NodeId id, const NodeEvent::Alive&) {
-  if (options_.patient || phase_ >= Phase::stopping) return;
+  if (options_.no_deadlines || phase_ >= Phase::stopping) return;
   nodes_[id].asked = false;
   nodes_[id].work.clear();
   const Duration own = graph_.groups[graph_.nodes[id].group].heartbeat;

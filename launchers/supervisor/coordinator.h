@@ -38,7 +38,7 @@ class Coordinator final : public ExecutorEvents {
     Duration heartbeat = std::chrono::seconds(30);  // a service that does not answer for so long has failed
     Duration grace = std::chrono::seconds(10);      // the time to end after a stop; then the process is killed
     Duration start = std::chrono::minutes(5);       // the time to be constructed and loaded
-    bool patient = false;                           // a person debugs: nothing counts as hanging
+    bool no_deadlines = false;                      // a person debugs: nothing counts as hanging
     bool report = false;                            // wait for report_done() when the work is done
     std::set<std::string> idle{};                   // groups whose run() is not called
   };

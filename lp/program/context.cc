@@ -98,13 +98,13 @@ class TurnTask final : public rpc::Task {
 
 }  // namespace
 
-const std::string& Context::name() const { return state_.spec.name; }
-int Context::index() const { return state_.spec.index; }
-int Context::replicas() const { return state_.runtime.program.group_of(state_.core.id()).size; }
-std::uint32_t Context::incarnation() const { return state_.core.incarnation(); }
-const std::string& Context::run_name() const { return state_.runtime.options.run.name; }
+const std::string& Context::name() const { return incarnation_.spec.name; }
+int Context::index() const { return incarnation_.spec.index; }
+int Context::replicas() const { return incarnation_.runtime.program.group_of(incarnation_.core.id()).size; }
+std::uint32_t Context::incarnation() const { return incarnation_.core.incarnation(); }
+const std::string& Context::run_name() const { return incarnation_.runtime.options.run.name; }
 std::filesystem::path Context::scratch(const std::filesystem::path& parent, ScratchLife life) const {
-  Runtime::State& runtime = state_.runtime;
+  Runtime::State& runtime = incarnation_.runtime;
   const RunSettings& run = runtime.options.run;
   std::filesystem::path made = make_scratch(run.directory, run.name, parent, life);
   if (run.directory.empty()) {
@@ -114,17 +114,17 @@ std::filesystem::path Context::scratch(const std::filesystem::path& parent, Scra
   return made;
 }
 
-std::uint64_t Context::program_seed() const { return state_.runtime.options.run.seed; }
-std::uint64_t Context::seed() const { return hash_combine(state_.runtime.options.run.seed, fnv1a(name())); }
-Random Context::random(std::uint64_t step) const { return Random(state_.runtime.options.run.seed, name(), step); }
+std::uint64_t Context::program_seed() const { return incarnation_.runtime.options.run.seed; }
+std::uint64_t Context::seed() const { return hash_combine(incarnation_.runtime.options.run.seed, fnv1a(name())); }
+Random Context::random(std::uint64_t step) const { return Random(incarnation_.runtime.options.run.seed, name(), step); }
 
-bool Context::stopping() const { return state_.core.stopping(); }
+bool Context::stopping() const { return incarnation_.core.stopping(); }
 
 bool Context::wait_for(Duration duration) const {
   Event event;
   const Time end = after(duration);
   const rpc::CallContext* const here = rpc::current_call_context();
-  rpc::CallContext call_context{.node = &state_.core, .chain = here == nullptr ? 0 : here->chain};
+  rpc::CallContext call_context{.node = &incarnation_.core, .chain = here == nullptr ? 0 : here->chain};
   const rpc::WaitScope wait(&call_context, event, {.since = about_now(), .until = end});
   while (!wait.stopped()) {
     if (!event.wait(end)) return true;
@@ -136,7 +136,7 @@ void Context::wait_for_stop() const { wait_for(kForever); }
 
 bool Context::has_turn() const {
   const rpc::CallContext* const call_context = rpc::current_call_context();
-  return call_context != nullptr && call_context->node == &state_.core && call_context->holds_turn;
+  return call_context != nullptr && call_context->node == &incarnation_.core && call_context->holds_turn;
 }
 
 void Context::take_turn(Function<void()> f) {
@@ -144,10 +144,10 @@ void Context::take_turn(Function<void()> f) {
     f();
     return;
   }
-  rpc::Turn& turn = state_.core.turn();
+  rpc::Turn& turn = incarnation_.core.turn();
   const Span span(kExclusive);
   if (rpc::CallContext call_context{
-          .node = &state_.core, .chain = rpc::new_chain(), .span = rpc::SpanOfCode().span(), .holds_turn = true};
+          .node = &incarnation_.core, .chain = rpc::new_chain(), .span = rpc::SpanOfCode().span(), .holds_turn = true};
       turn.try_take(call_context.chain)) {
     struct Release {
       rpc::Turn& turn;
@@ -159,10 +159,11 @@ void Context::take_turn(Function<void()> f) {
     return;
   }
   const auto request = std::make_shared<TurnRequest>(std::move(f));
-  turn.post(new TurnTask(state_.core, request));
-  const Duration timeout = state_.runtime.options.run.patient ? kForever : state_.runtime.options.run.deadline;
+  turn.post(new TurnTask(incarnation_.core, request));
+  const Duration timeout =
+      incarnation_.runtime.options.run.no_deadlines ? kForever : incarnation_.runtime.options.run.deadline;
   const Time end = after(timeout);
-  rpc::CallContext here{.node = &state_.core};
+  rpc::CallContext here{.node = &incarnation_.core};
   const rpc::WaitScope wait(&here, {.what = WaitingThread::For::turn, .since = about_now(), .until = end});
   if (!request->wait(end) && request->claim()) {
     throw Error(ErrorKind::deadline, "exclusive(): the service was busy for longer than the deadline",
@@ -171,52 +172,53 @@ void Context::take_turn(Function<void()> f) {
   request->rethrow();
 }
 
-void Context::stop_program(const std::string& reason) { state_.report(NodeEvent::StopRequested{reason}); }
+void Context::stop_program(const std::string& reason) { incarnation_.report(NodeEvent::StopRequested{reason}); }
 
 void Context::fail_program(const std::string& reason) {
-  state_.report(NodeEvent::Failed{.error = Error(ErrorKind::failed, reason), .for_good = true});
+  incarnation_.report(NodeEvent::Failed{.error = Error(ErrorKind::failed, reason), .for_good = true});
 }
 
 void Context::report(const Progress& progress) {
   Progress within = progress.bounded();
-  if (const std::string lost = lost_text(progress, within); !lost.empty() && !state_.cuts_reports.exchange(true)) {
+  if (const std::string lost = lost_text(progress, within);
+      !lost.empty() && !incarnation_.cuts_reports.exchange(true)) {
     log_line(name() + ": report() of step " + std::to_string(progress.step) + " was too long: " + lost +
              "; later reports that are too long are cut without a message");
   }
-  state_.report(std::move(within));
+  incarnation_.report(std::move(within));
 }
 
 void Context::checkpoint(std::uint64_t step) {
-  if (!state_.spec.type->saves) {
+  if (!incarnation_.spec.type->saves) {
     throw Error(ErrorKind::failed,
                 "checkpoint(): this node needs save(lp::Checkpoint&) and load(const lp::Checkpoint&)",
                 {.node = name()});
   }
-  if (state_.runtime.options.run.directory.empty() || !state_.begins_cut(step)) return;
+  if (incarnation_.runtime.options.run.directory.empty() || !incarnation_.begins_cut(step)) return;
   if (has_turn()) {
-    state_.save_at_end(step);
+    incarnation_.save_at_end(step);
   } else {
-    take_turn([&] { state_.save(step); });
+    take_turn([&] { incarnation_.save(step); });
   }
 }
 
 bool Context::wait_for_cut(std::uint64_t step) {
-  if (state_.runtime.options.run.directory.empty()) return true;
-  return state_.runtime.cuts.end_of(step).get();
+  if (incarnation_.runtime.options.run.directory.empty()) return true;
+  return incarnation_.runtime.cuts.end_of(step).get();
 }
 
 Edge& Context::edge(const std::string& node, const internal::Interface& service) {
-  const NodeId id = state_.runtime.program.check_node(node, service);
-  const std::lock_guard lock(state_.mutex);
-  std::unique_ptr<Edge>& edge = state_.edges[node];
-  if (edge == nullptr) edge = std::make_unique<Edge>(state_.runtime.process, &state_.core, id);
+  const NodeId id = incarnation_.runtime.program.check_node(node, service);
+  const std::lock_guard lock(incarnation_.mutex);
+  std::unique_ptr<Edge>& edge = incarnation_.edges[node];
+  if (edge == nullptr) edge = std::make_unique<Edge>(incarnation_.runtime.process, &incarnation_.core, id);
   return *edge;
 }
 
-MetricRegistry& Context::metrics() { return state_.metrics; }
+MetricRegistry& Context::metrics() { return incarnation_.metrics; }
 
 rpc::Membership* Context::membership(const std::string& group, int size) {
-  return state_.runtime.membership(group, size);
+  return incarnation_.runtime.membership(group, size);
 }
 
 }  // namespace lp

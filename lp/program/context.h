@@ -28,8 +28,8 @@ struct Interface;
 
 class Context {
  public:
-  struct State;  // owned by the Runtime
-  explicit Context(State& state) : state_(state) {}
+  struct Incarnation;  // owned by the Runtime
+  explicit Context(Incarnation& incarnation) : incarnation_(incarnation) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -104,7 +104,7 @@ class Context {
   bool has_turn() const;
   void take_turn(Function<void()> f);
 
-  State& state_;
+  Incarnation& incarnation_;
 };
 
 }  // namespace lp

@@ -55,12 +55,12 @@ rpc::LocalProcess::Options Runtime::State::process_options() {
   rpc::LocalProcess::Options out{.run = options.run, .own = options.process, .fingerprint = program.fingerprint()};
   for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
   out.fail = [this](const Error& error) {
-    std::vector<Context::State*> here;  // outside the lock, which the supervisor may need
+    std::vector<Context::Incarnation*> here;  // outside the lock, which the supervisor may need
     {
       const std::lock_guard lock(mutex);
       here = current;
     }
-    for (Context::State* one : here) {
+    for (Context::Incarnation* one : here) {
       if (one != nullptr) one->report(NodeEvent::Failed{error});
     }
   };
@@ -100,19 +100,19 @@ void Runtime::State::close() {
 
 // Counts a task that uses the incarnation from a thread of the pool.
 struct Working {
-  explicit Working(Context::State& the_state) : state(the_state) { state.working.fetch_add(1); }
+  explicit Working(Context::Incarnation& the_state) : state(the_state) { state.working.fetch_add(1); }
   ~Working() {
     if (state.working.fetch_sub(1) == 1) state.quiet.set();
   }
   Working(const Working&) = delete;
   Working& operator=(const Working&) = delete;
-  Context::State& state;
+  Context::Incarnation& state;
 };
 
 // A save, until it is on disk. Saves run one at a time: a node waits if it saves faster than the disk or the supervisor
 // accepts.
 struct Saving {
-  explicit Saving(Context::State& state) : working(state) {
+  explicit Saving(Context::Incarnation& state) : working(state) {
     while (state.saving.exchange(true)) {
       const rpc::WaitScope wait(rpc::current_call_context(), {.what = WaitingThread::For::save, .since = about_now()});
       state.may_save.wait();
@@ -136,7 +136,7 @@ struct RunThread {
   rpc::ServiceInstance& core;
 };
 
-void Context::State::build(const std::filesystem::path& cut) noexcept {
+void Context::Incarnation::build(const std::filesystem::path& cut) noexcept {
   try {
     rpc::CallContext call_context{.node = &core};
     const rpc::CallContextScope scope(call_context);
@@ -159,7 +159,7 @@ void Context::State::build(const std::filesystem::path& cut) noexcept {
   }
 }
 
-void Context::State::run() noexcept {
+void Context::Incarnation::run() noexcept {
   rpc::CallContext call_context{.node = &core};
   const rpc::CallContextScope scope(call_context);
   const RunThread thread_of_run(core);
@@ -176,7 +176,7 @@ void Context::State::run() noexcept {
   }
 }
 
-std::vector<NodeEvent::Answer> Context::State::answers() {
+std::vector<NodeEvent::Answer> Context::Incarnation::answers() {
   std::vector<NodeEvent::Answer> all;
   const std::lock_guard lock(mutex);
   for (const auto& [name, edge] : edges) {
@@ -187,7 +187,7 @@ std::vector<NodeEvent::Answer> Context::State::answers() {
 }
 
 // Returns false when the node has saved this step already: the file on disk may be complete, and stays as it is.
-bool Context::State::begins_cut(std::uint64_t step) {
+bool Context::Incarnation::begins_cut(std::uint64_t step) {
   const std::lock_guard lock(mutex);
   if (last_cut.has_value() && step < *last_cut) {
     throw Error(ErrorKind::failed,
@@ -198,7 +198,7 @@ bool Context::State::begins_cut(std::uint64_t step) {
   return std::exchange(last_cut, step) != step;
 }
 
-void Context::State::save(std::uint64_t step) {
+void Context::Incarnation::save(std::uint64_t step) {
   auto slot = std::make_unique<Saving>(*this);
   Checkpoint checkpoint;
   object->save(checkpoint);
@@ -211,7 +211,7 @@ void Context::State::save(std::uint64_t step) {
   checkpoint.put(kNumbersEntry, numbers);
   // The service goes on while its state is written.
   auto write = [slot = std::move(slot), step, checkpoint = std::move(checkpoint)] {
-    State& self = slot->working.state;
+    Context::Incarnation& self = slot->working.state;
     try {
       const std::filesystem::path cut = cut_directory(self.runtime.options.run.directory, step);
       checkpoint.write(cut_file(cut, self.spec.name), self.spec.name, step);
@@ -223,12 +223,12 @@ void Context::State::save(std::uint64_t step) {
   runtime.process.pool().run(std::move(write));
 }
 
-void Context::State::end_saving() noexcept {
+void Context::Incarnation::end_saving() noexcept {
   saving = false;
   may_save.set();
 }
 
-void Context::State::save_at_end(std::uint64_t step) {
+void Context::Incarnation::save_at_end(std::uint64_t step) {
   due.push_back(step);
   core.turn().at_end([this] {
     rpc::CallContext call_context{.node = &core, .holds_turn = true};
@@ -241,8 +241,8 @@ void Context::State::save_at_end(std::uint64_t step) {
   });
 }
 
-void Context::State::probe() {
-  if (core.turn().parked()) {
+void Context::Incarnation::probe() {
+  if (core.turn().waits()) {
     report(NodeEvent::Alive{});
     return;
   }
@@ -252,13 +252,13 @@ void Context::State::probe() {
   core.turn().post_front(new Probe([this] { report(NodeEvent::Alive{}); }));
 }
 
-bool Context::State::report(NodeEvent::What what) {
+bool Context::Incarnation::report(NodeEvent::What what) {
   if (abandoned.load()) return false;
   runtime.observer.on_event({.node = core.id(), .incarnation = core.incarnation(), .what = std::move(what)});
   return true;
 }
 
-bool Context::State::stop_and_wait(Time until) {
+bool Context::Incarnation::stop_and_wait(Time until) {
   if (!thread.join_until(until)) return false;
   while (working.load() > 0) {
     if (!quiet.wait(until)) return false;
@@ -328,10 +328,10 @@ void Runtime::update(std::span<const PeerState> peers) {
 }
 
 void Runtime::start(NodeId node, std::uint32_t incarnation, const std::filesystem::path& cut) {
-  Context::State* started = nullptr;
+  Context::Incarnation* started = nullptr;
   {
     const std::lock_guard lock(state_->mutex);
-    state_->incarnations.push_back(std::make_unique<Context::State>(*state_, node, incarnation));
+    state_->incarnations.push_back(std::make_unique<Context::Incarnation>(*state_, node, incarnation));
     started = state_->incarnations.back().get();
     state_->current[node] = started;
   }
@@ -343,7 +343,7 @@ void Runtime::start(NodeId node, std::uint32_t incarnation, const std::filesyste
 }
 
 void Runtime::run(NodeId node) {
-  Context::State* const state = state_->find(node);
+  Context::Incarnation* const state = state_->find(node);
   if (state == nullptr || !state->spec.type->active || state->core.stopping()) return;
   try {
     state->thread = spawn(state->spec.name, [state] { state->run(); });
@@ -353,13 +353,13 @@ void Runtime::run(NodeId node) {
 }
 
 void Runtime::stop(NodeId node, const std::string& reason) {
-  if (Context::State* const state = state_->find(node); state != nullptr) state->core.stop(reason);
+  if (Context::Incarnation* const state = state_->find(node); state != nullptr) state->core.stop(reason);
 }
 
 void Runtime::end_run() { state_->process.end_run(); }
 
 bool Runtime::join(NodeId node, Time until) {
-  Context::State* const state = state_->find(node);
+  Context::Incarnation* const state = state_->find(node);
   if (state == nullptr) return true;
   if (!state->stop_and_wait(until)) return false;
   const std::lock_guard lock(state_->mutex);
@@ -368,7 +368,7 @@ bool Runtime::join(NodeId node, Time until) {
 }
 
 void Runtime::abandon(NodeId node) {
-  Context::State* state = nullptr;
+  Context::Incarnation* state = nullptr;
   {
     const std::lock_guard lock(state_->mutex);
     state = std::exchange(state_->current[node], nullptr);
@@ -380,7 +380,7 @@ void Runtime::abandon(NodeId node) {
 }
 
 void Runtime::may_save(NodeId node) {
-  if (Context::State* const state = state_->find(node); state != nullptr) state->end_saving();
+  if (Context::Incarnation* const state = state_->find(node); state != nullptr) state->end_saving();
 }
 
 void Runtime::end_cut(std::uint64_t step, bool complete) { state_->cuts.end(step, complete); }
@@ -388,7 +388,7 @@ void Runtime::end_cut(std::uint64_t step, bool complete) { state_->cuts.end(step
 void Runtime::close() { state_->close(); }
 
 void Runtime::probe(NodeId node) {
-  if (Context::State* const state = state_->find(node); state != nullptr) state->probe();
+  if (Context::Incarnation* const state = state_->find(node); state != nullptr) state->probe();
 }
 
 std::vector<CallStatistics> Runtime::calls() const {
@@ -413,7 +413,7 @@ std::vector<CallStatistics> Runtime::calls() const {
 
 void Runtime::add_metrics(NodeId node, MetricSamples& all) const {
   const std::lock_guard lock(state_->mutex);
-  Context::State* const here = state_->current[node];
+  Context::Incarnation* const here = state_->current[node];
   if (here == nullptr) return;
   const auto queued = static_cast<double>(here->core.turn().each_waiting(0, [](const rpc::Task&) {}));
   all.samples.push_back({.node = here->spec.name,
@@ -426,7 +426,7 @@ void Runtime::add_metrics(NodeId node, MetricSamples& all) const {
 ProcessWaits Runtime::waits() const {
   ProcessWaits all{.calls = state_->process.calls(ProcessWaits::kMost)};
   const std::lock_guard lock(state_->mutex);
-  for (const Context::State* node : state_->current) {
+  for (const Context::Incarnation* node : state_->current) {
     if (node == nullptr) continue;
     all.nodes.push_back(node->core.waits());
     node->core.add_calls(all.calls, ProcessWaits::kMost - all.calls.size());

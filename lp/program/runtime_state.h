@@ -30,10 +30,11 @@ struct Runtime::State {
   const Program& program;
   const Options options;
   Observer& observer;
-  std::deque<std::unique_ptr<Context::State>> incarnations;  // all that were started; the process's threads use them
+  std::deque<std::unique_ptr<Context::Incarnation>>
+      incarnations;  // all that were started; the process's threads use them
   rpc::LocalProcess process;
   std::mutex mutex;
-  std::vector<Context::State*> current;        // by node; null when the node is not here
+  std::vector<Context::Incarnation*> current;  // by node; null when the node is not here
   std::vector<std::string> endpoints;          // by node: endpoints of nodes elsewhere
   std::vector<std::string> keys;               // by node: public keys of nodes elsewhere
   std::vector<std::unique_ptr<Edge>> outside;  // by node
@@ -47,15 +48,15 @@ struct Runtime::State {
   std::string endpoint() const;
   void close();
 
-  Context::State* find(NodeId node) {
+  Context::Incarnation* find(NodeId node) {
     const std::lock_guard lock(mutex);
     return current[node];
   }
 };
 
 // One incarnation of a node.
-struct Context::State {
-  State(Runtime::State& the_runtime, NodeId node, std::uint32_t incarnation)
+struct Context::Incarnation {
+  Incarnation(Runtime::State& the_runtime, NodeId node, std::uint32_t incarnation)
       : runtime(the_runtime),
         spec(the_runtime.program.nodes()[node]),
         core(the_runtime.process, node, incarnation, spec.type->methods),

@@ -20,12 +20,12 @@ namespace lp::rpc {
 // A streaming call at its callee. As a call it runs once, to start the handler; afterwards it is the destination of the
 // items.
 template <class T>
-class StreamCall final : public Call, public StreamSink<T> {
+class StreamCall final : public ServerCall, public StreamSink<T> {
  public:
   StreamCall(const Outgoing& call, void* arguments, Duration timeout, std::shared_ptr<StreamQueue<T>> queue)
-      : Call(kResultOps<void>, call, arguments, this + 1), timeout_(timeout), queue_(std::move(queue)) {}
+      : ServerCall(kResultOps<void>, call, arguments, this + 1), timeout_(timeout), queue_(std::move(queue)) {}
   StreamCall(ServiceInstance& node, const Method& method, Incoming&& message)
-      : Call(kResultOps<void>, node, method, std::move(message), this + 1), timeout_(until(scope().deadline)) {}
+      : ServerCall(kResultOps<void>, node, method, std::move(message), this + 1), timeout_(until(scope().deadline)) {}
 
   bool put(T item, std::coroutine_handle<> handler) override {
     deliver(std::move(item));
@@ -90,7 +90,7 @@ class StreamCall final : public Call, public StreamSink<T> {
 
   void completed() noexcept override {
     if (queue_ != nullptr) queue_->end(failed() ? std::optional(error()) : std::nullopt);
-    Call::completed();
+    ServerCall::completed();
   }
   void cancelled() noexcept override { grant(0); }
   // Each item has its own time, which the reader watches.
@@ -154,16 +154,16 @@ class StreamCall final : public Call, public StreamSink<T> {
 
 // Method::receive for a streaming method.
 template <class T>
-Call* receive_stream(ServiceInstance& node, const Method& method, Incoming&& message) {
+ServerCall* receive_stream(ServiceInstance& node, const Method& method, Incoming&& message) {
   return new (*method.arguments) StreamCall<T>(node, method, std::move(message));
 }
 
 // A streaming call to another process, at its caller.
 template <class T>
-class RemoteStream final : public Pending {
+class RemoteStream final : public ClientCall {
  public:
   RemoteStream(const Outgoing& outgoing, std::shared_ptr<StreamQueue<T>> queue)
-      : Pending(kResultOps<void>, outgoing, /*one_way=*/false), queue_(std::move(queue)) {}
+      : ClientCall(kResultOps<void>, outgoing, /*one_way=*/false), queue_(std::move(queue)) {}
 
   void on_item(const Message& reply, std::size_t offset) noexcept override {
     counted.received(reply.size());
@@ -192,7 +192,7 @@ class RemoteStream final : public Pending {
     const Ref<StateBase> served = served_here(/*forget=*/true);
     if (served && failed()) served->cancel(error());  // no effect if the error came from there
     queue_->end(failed() ? std::optional(error()) : std::nullopt);
-    Pending::completed();
+    ClientCall::completed();
   }
   void* slot_address() noexcept override { return &result_; }
   Time deadline() const noexcept override { return kNever; }
@@ -225,7 +225,7 @@ StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptio
   } else {
     auto* call = new (*info.arguments) StreamCall<T>(outgoing, arguments, timeout, queue);
     state = Ref<StateBase>::share(call);
-    start_here(Ref<Call>(call), outgoing, at_once);
+    start_here(Ref<ServerCall>(call), outgoing, at_once);
   }
   return StreamReader<T>(std::move(queue),
                          {.call = state,

@@ -110,9 +110,9 @@ struct ResultFunctions {
     decode_value<R>(state.slot<R>(), message, offset);
   }
   static void move(StateBase& from, StateBase& to) { to.slot<R>().emplace(std::move(from.value<R>())); }
-  static Call* call(const Outgoing& call, void* arguments);
-  static Call* receive(ServiceInstance& node, const Method& method, Incoming&& message);
-  static Pending* pending(const Outgoing& call, bool one_way);
+  static ServerCall* call(const Outgoing& call, void* arguments);
+  static ServerCall* receive(ServiceInstance& node, const Method& method, Incoming&& message);
+  static ClientCall* pending(const Outgoing& call, bool one_way);
 };
 template <class R>
 inline constexpr ResultOps kResultOps{&ResultFunctions<R>::encode,  &ResultFunctions<R>::decode,
@@ -121,11 +121,11 @@ inline constexpr ResultOps kResultOps{&ResultFunctions<R>::encode,  &ResultFunct
 
 // A call at its callee.
 template <class R>
-class TypedCall final : public Call {
+class TypedCall final : public ServerCall {
  public:
-  TypedCall(const Outgoing& call, void* arguments) : Call(kResultOps<R>, call, arguments, this + 1) {}
+  TypedCall(const Outgoing& call, void* arguments) : ServerCall(kResultOps<R>, call, arguments, this + 1) {}
   TypedCall(ServiceInstance& node, const Method& method, Incoming&& message)
-      : Call(kResultOps<R>, node, method, std::move(message), this + 1) {}
+      : ServerCall(kResultOps<R>, node, method, std::move(message), this + 1) {}
 
  private:
   void* slot_address() noexcept override { return &result_; }
@@ -134,9 +134,9 @@ class TypedCall final : public Call {
 
 // A call to another process, at its caller.
 template <class R>
-class RemoteCall final : public Pending {
+class RemoteCall final : public ClientCall {
  public:
-  RemoteCall(const Outgoing& outgoing, bool one_way) : Pending(kResultOps<R>, outgoing, one_way) {}
+  RemoteCall(const Outgoing& outgoing, bool one_way) : ClientCall(kResultOps<R>, outgoing, one_way) {}
 
  private:
   void* slot_address() noexcept override { return &result_; }
@@ -144,15 +144,15 @@ class RemoteCall final : public Pending {
 };
 
 template <class R>
-Call* ResultFunctions<R>::call(const Outgoing& call, void* arguments) {
+ServerCall* ResultFunctions<R>::call(const Outgoing& call, void* arguments) {
   return new (*call.info.arguments) TypedCall<R>(call, arguments);
 }
 template <class R>
-Call* ResultFunctions<R>::receive(ServiceInstance& node, const Method& method, Incoming&& message) {
+ServerCall* ResultFunctions<R>::receive(ServiceInstance& node, const Method& method, Incoming&& message) {
   return new (*method.arguments) TypedCall<R>(node, method, std::move(message));
 }
 template <class R>
-Pending* ResultFunctions<R>::pending(const Outgoing& call, bool one_way) {
+ClientCall* ResultFunctions<R>::pending(const Outgoing& call, bool one_way) {
   return new RemoteCall<R>(call, one_way);
 }
 
@@ -167,11 +167,11 @@ inline constexpr MethodInfo kMethodInfo{.id = kMethodId<Types>,
 
 // Method::run_batch: R m(std::vector<Item>) for the items of many calls.
 template <class S, auto M, class R>
-void run_batch_of(ServiceInstance& node, const Method& method, const std::vector<Call*>& calls) {
+void run_batch_of(ServiceInstance& node, const Method& method, const std::vector<ServerCall*>& calls) {
   using Item = typename BatchItem<typename Signature<std::remove_const_t<decltype(M)>>::Params>::item;
   std::vector<Item> items;
-  std::vector<Call*> prepared;
-  for (Call* call : calls) {
+  std::vector<ServerCall*> prepared;
+  for (ServerCall* call : calls) {
     try {
       call->prepare();
       Item& item = static_cast<Argument<0, Item>*>(call->arguments())->value;
@@ -198,7 +198,7 @@ void run_batch_of(ServiceInstance& node, const Method& method, const std::vector
       prepared[i]->done();
     }
   } catch (...) {
-    for (Call* call : prepared) call->settle(node.failure(method, call->scope(), std::current_exception()));
+    for (ServerCall* call : prepared) call->settle(node.failure(method, call->scope(), std::current_exception()));
   }
 }
 

@@ -61,7 +61,7 @@ const Session& Collective::join(std::uint64_t progress) {
       }
       session = formed.get_for(patience);
       if (session) break;
-      const Found found = look_around();
+      const Found found = find_lost();
       if (found.finished) {
         last_state_ = members_[*found.finished].call<&CollectiveMember::last_state>();
         session_.over = true;
@@ -73,7 +73,7 @@ const Session& Collective::join(std::uint64_t progress) {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::disconnected) throw;
       formed = {};
-      const std::vector<std::uint32_t> lost = look_around().lost;
+      const std::vector<std::uint32_t> lost = find_lost().lost;
       while (std::find(lost.begin(), lost.end(), first) != lost.end()) ++first;
     }
   }
@@ -95,7 +95,7 @@ void Collective::leave(const std::string& reason) {
 }
 
 // Finds the members that will not come back, and one that has finished.
-Collective::Found Collective::look_around() const {
+Collective::Found Collective::find_lost() const {
   Found found;
   std::vector<Future<Presence>> answers = members_.async<&CollectiveMember::presence>();
   const Time end = after(kToAnswer);

@@ -187,7 +187,7 @@ class Collective {
     std::vector<std::uint32_t> lost{};
     std::optional<std::uint32_t> finished{};
   };
-  Found look_around() const;
+  Found find_lost() const;
   void check_members() const;
 
   const Clients<CollectiveMember> members_;

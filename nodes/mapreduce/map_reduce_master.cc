@@ -47,13 +47,13 @@ void MapReduceMaster::watch_workers() {
 }
 
 // Asks all workers which inputs their hosts have. A worker that is gone has none.
-dataflow::InputPlaces MapReduceMaster::find_places(const Clients<MapReduceMember>& workers) {
-  dataflow::InputPlaces places;
+dataflow::InputLocations MapReduceMaster::find_inputs(const Clients<MapReduceMember>& workers) {
+  dataflow::InputLocations locations;
   const auto found = workers.outcomes<&MapReduceMember::find_inputs>();
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i]) places.set(static_cast<std::uint32_t>(workers.replica(i)), found[i].value());
+    if (found[i]) locations.set(static_cast<std::uint32_t>(workers.replica(i)), found[i].value());
   }
-  return places;
+  return locations;
 }
 
 // A worker that was started again may be on another host.
@@ -62,25 +62,25 @@ void MapReduceMaster::find_place(std::uint32_t worker) {
     if (static_cast<std::uint32_t>(workers_.replica(i)) != worker) continue;
     const Future<void> kept =
         workers_[i].async<&MapReduceMember::find_inputs>().then([this, worker](Future<FoundInputs> found) {
-          places_.set(worker, found.get());  // throws when the worker is gone, and its place is unknown
+          locations_.set(worker, found.get());  // throws when the worker is gone, and its place is unknown
         });
   }
 }
 
-MapReduceMaster::Plan MapReduceMaster::make_plan(const dataflow::InputPlaces& places,
+MapReduceMaster::Plan MapReduceMaster::make_plan(const dataflow::InputLocations& locations,
                                                  const Clients<MapReduceMember>& workers) const {
   const auto holders = [&](const std::string& path) {
     std::vector<Client<MapReduceMember>> out;
     for (std::size_t i = 0; i < workers.size(); ++i) {
-      if (places.has(static_cast<std::uint32_t>(workers.replica(i)), path)) out.push_back(workers[i]);
+      if (locations.has(static_cast<std::uint32_t>(workers.replica(i)), path)) out.push_back(workers[i]);
     }
     return out;
   };
   const auto open = [&](const std::string& path) { return dataflow::open_anywhere(path, holders); };
   const auto together = [&](const std::string& one, const std::string& other) {
-    return places.are_together(one, other);
+    return locations.are_together(one, other);
   };
-  const std::vector<std::string> files = places.all_files(find_inputs_here(options_.input.paths));
+  const std::vector<std::string> files = locations.all_files(find_inputs_here(options_.input.paths));
   Plan plan{.number = static_cast<std::uint64_t>(wall_clock()),
             .maps = split_files(files, options_.input, open, together)};
   if (options_.partitioning == Partitioning::range && options_.partitions > 1) {
@@ -122,11 +122,11 @@ void MapReduceMaster::begin() {
     remember_output();
   }
   const auto workers = context_.exclusive([this] { return workers_.latest(); });
-  dataflow::InputPlaces places = find_places(workers);
+  dataflow::InputLocations locations = find_inputs(workers);
   std::optional<Plan> plan;
-  if (!goes_on) plan = make_plan(places, workers);
+  if (!goes_on) plan = make_plan(locations, workers);
   context_.exclusive([&] {
-    places_ = std::move(places);
+    locations_ = std::move(locations);
     if (plan) {
       install(std::move(*plan));
       cut();
@@ -153,7 +153,7 @@ void MapReduceMaster::log_ends() const {
 void MapReduceMaster::run(Context& node) {
   try {
     begin();
-    while (std::optional<Rest> rest = node.exclusive([this] { return look_after(); })) {
+    while (std::optional<Rest> rest = node.exclusive([this] { return supervise(); })) {
       static_cast<void>(rest->news.get_for(rest->at_most));
     }
     if (failure_) throw Error(*failure_);
@@ -171,7 +171,7 @@ void MapReduceMaster::run(Context& node) {
 }
 
 // Gives late tasks to idle workers. Returns until when it need not be called again; nothing when the job is over.
-std::optional<MapReduceMaster::Rest> MapReduceMaster::look_after() {
+std::optional<MapReduceMaster::Rest> MapReduceMaster::supervise() {
   serve_waiting();
   if (told_) return std::nullopt;
   constexpr Duration kLongest = std::chrono::seconds(60);
@@ -181,7 +181,7 @@ std::optional<MapReduceMaster::Rest> MapReduceMaster::look_after() {
   return Rest{.at_most = std::clamp<Duration>(late, std::chrono::milliseconds(20), kLongest), .news = news_->future()};
 }
 
-void MapReduceMaster::tell_news() {
+void MapReduceMaster::notify() {
   if (std::optional<Promise<void>> news = std::exchange(news_, std::nullopt)) news->set_value();
 }
 
@@ -193,7 +193,7 @@ Future<WorkOrder> MapReduceMaster::work(std::uint32_t worker, WorkReport report)
   Promise<WorkOrder>& promise = waiting_[worker] = {};
   Future<WorkOrder> order = promise.future();
   serve_waiting();
-  if (!waiting_.empty()) tell_news();  // somebody is idle, and now perhaps it is known when a task is late
+  if (!waiting_.empty()) notify();  // somebody is idle, and now perhaps it is known when a task is late
   return order;
 }
 
@@ -226,9 +226,9 @@ std::optional<WorkOrder> MapReduceMaster::sample_order(std::uint32_t worker) {
 
 std::optional<WorkOrder> MapReduceMaster::map_order(std::uint32_t worker) {
   const auto is_here = [this, worker](std::uint32_t task) {
-    return std::uint64_t{places_.has(worker, plan_.maps[task].splits.front().path)};
+    return std::uint64_t{locations_.has(worker, plan_.maps[task].splits.front().path)};
   };
-  const auto task = maps_.give(worker, places_.differ() ? is_here : dataflow::TaskBook::Preference());
+  const auto task = maps_.give(worker, locations_.differ() ? is_here : dataflow::TaskBook::Preference());
   if (!task) return std::nullopt;
   return WorkOrder{.kind = TaskKind::map,
                    .task = *task,
@@ -357,7 +357,7 @@ std::vector<dataflow::BadRecord> MapReduceMaster::bad_records_in(const InputTask
 void MapReduceMaster::fail_job(const std::string& text) {
   if (std::exchange(told_, true)) return;
   failure_.emplace(ErrorKind::failed, text);
-  tell_news();
+  notify();
 }
 
 void MapReduceMaster::cut() {
@@ -372,7 +372,7 @@ void MapReduceMaster::settle() {
                    .total = maps_.tasks() + options_.partitions,
                    .values = {{"map", static_cast<double>(maps_.done_count())},
                               {"reduce", static_cast<double>(reduces_.done_count())}}});
-  if (complete() && !std::exchange(told_, true)) tell_news();
+  if (complete() && !std::exchange(told_, true)) notify();
 }
 
 MapReduceResult MapReduceMaster::result() const {

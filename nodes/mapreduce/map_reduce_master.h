@@ -24,7 +24,7 @@
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
-#include "nodes/mapreduce/input_places.h"
+#include "nodes/mapreduce/input_locations.h"
 #include "nodes/mapreduce/job_output.h"
 #include "nodes/mapreduce/map_reduce_member.h"
 #include "nodes/mapreduce/map_reduce_options.h"
@@ -59,7 +59,7 @@ class MapReduceMaster {
   Future<dataflow::WorkOrder> work(std::uint32_t worker, dataflow::WorkReport report);
 
   // The workers whose hosts have this input, as far as the master knows.
-  std::vector<std::uint32_t> holders(const std::string& path) const { return places_.holders(path); }
+  std::vector<std::uint32_t> holders(const std::string& path) const { return locations_.holders(path); }
 
   MapReduceResult result() const;
 
@@ -96,17 +96,17 @@ class MapReduceMaster {
 
   void begin();
   void remember_output() const;
-  static dataflow::InputPlaces find_places(const Clients<MapReduceMember>& workers);
+  static dataflow::InputLocations find_inputs(const Clients<MapReduceMember>& workers);
   void find_place(std::uint32_t worker);
-  Plan make_plan(const dataflow::InputPlaces& places, const Clients<MapReduceMember>& workers) const;
+  Plan make_plan(const dataflow::InputLocations& locations, const Clients<MapReduceMember>& workers) const;
   void install(Plan plan);
   void begin_books();
   std::uint32_t partitions() const;
   bool complete() const { return plan_.number != 0 && plan_.sampled && maps_.complete() && reduces_.complete(); }
   void watch_workers();
   void log_ends() const;
-  std::optional<Rest> look_after();
-  void tell_news();
+  std::optional<Rest> supervise();
+  void notify();
   void serve_waiting();
   std::optional<dataflow::WorkOrder> order_for(std::uint32_t worker);
   std::optional<dataflow::WorkOrder> sample_order(std::uint32_t worker);
@@ -138,7 +138,7 @@ class MapReduceMaster {
   std::vector<dataflow::BadRecord> skip_keys_{};
   std::uint64_t cuts_ = 0;
 
-  dataflow::InputPlaces places_{};
+  dataflow::InputLocations locations_{};
   std::map<dataflow::BadRecord, int> deaths_{};  // ended workers, by the record or key
   dataflow::TaskBook samples_{0};
   std::vector<std::string> sampled_keys_{};

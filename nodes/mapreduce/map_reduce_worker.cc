@@ -110,7 +110,7 @@ void MapReduceWorker::run(Context& node) {
 
 // On which record or key the process before this one has ended, if it was in a function of the job.
 WorkReport MapReduceWorker::last_words() const {
-  const std::optional<dataflow::TaskNote::LastPlace> last = dataflow::TaskNote::read(note_file());
+  const std::optional<dataflow::TaskNote::LastPosition> last = dataflow::TaskNote::read(note_file());
   if (!last) return {};
   std::error_code ignored;
   fs::remove(note_file(), ignored);

@@ -75,7 +75,7 @@ void TaskNote::set_place(std::string_view place) {
   if (place.size() <= kLongestPlace) std::memcpy(page_->place, place.data(), place.size());
 }
 
-std::optional<TaskNote::LastPlace> TaskNote::read(const std::filesystem::path& path) {
+std::optional<TaskNote::LastPosition> TaskNote::read(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const auto page = std::make_unique<Page>();
   if (!file || ::pread(file.number(), page.get(), sizeof(Page), 0) != ssize_t{sizeof(Page)}) return std::nullopt;
@@ -83,19 +83,19 @@ std::optional<TaskNote::LastPlace> TaskNote::read(const std::filesystem::path& p
   const bool works = kind == TaskKind::sample || kind == TaskKind::map || kind == TaskKind::reduce;
   const std::uint64_t offset = page->offset.load();
   if (!works || offset == kNowhere || page->size > kLongestPlace) return std::nullopt;
-  return LastPlace{.plan = page->plan,
-                   .kind = kind,
-                   .task = page->task,
-                   .record = {.place = std::string(page->place, page->size), .offset = offset}};
+  return LastPosition{.plan = page->plan,
+                      .kind = kind,
+                      .task = page->task,
+                      .record = {.place = std::string(page->place, page->size), .offset = offset}};
 }
 
-std::optional<TaskNote::LastPlace> TaskNote::read_of_dead(const std::filesystem::path& path) {
+std::optional<TaskNote::LastPosition> TaskNote::read_of_dead(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file || ::flock(file.number(), LOCK_SH | LOCK_NB) != 0) return std::nullopt;
   return read(path);
 }
 
-std::string TaskNote::LastPlace::text() const {
+std::string TaskNote::LastPosition::text() const {
   if (kind == TaskKind::reduce) return "reduce, on the key " + quote(record.place);
   return "map, on the record at byte " + std::to_string(record.offset) + " of " + record.place;
 }

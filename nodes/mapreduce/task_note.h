@@ -25,7 +25,7 @@ class TaskNote final : public CrashNote {
   static constexpr std::size_t kLongestPlace = 3 << 10;  // bytes; longer places are not noted
 
   // Where a process has ended.
-  struct LastPlace {
+  struct LastPosition {
     std::uint64_t plan = 0;
     TaskKind kind = TaskKind::none;
     std::uint32_t task = 0;
@@ -52,9 +52,9 @@ class TaskNote final : public CrashNote {
 
   // The place at which the process has ended that wrote the file; nothing when it was in no function of the job, or
   // there is no file.
-  static std::optional<LastPlace> read(const std::filesystem::path& file);
+  static std::optional<LastPosition> read(const std::filesystem::path& file);
   // The same; nothing while the process lives, or where the file system has no locks.
-  static std::optional<LastPlace> read_of_dead(const std::filesystem::path& file);
+  static std::optional<LastPosition> read_of_dead(const std::filesystem::path& file);
 
  private:
   void be_nowhere();

@@ -80,15 +80,15 @@ class EventTimes final : public Operator,
   void load(const StatePiece& piece) override { load_times(piece); }
   void start(std::uint64_t) override {
     start_times();
-    look_at_times();
+    update_limit();
   }
 
  private:
   void times_changed() override {
-    look_at_times();
+    update_limit();
     send_watermark();
   }
-  void look_at_times() {
+  void update_limit() {
     limit_ = limit_of(present().latest);
     due_ = watermark();
     be_sure();

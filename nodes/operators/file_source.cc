@@ -103,7 +103,7 @@ StageSource::Step FileSource::step() {
     try {
       site_.bad.skip();
     } catch (const FunctionError& error) {
-      throw Error(ErrorKind::failed, bad_record_text(place(), error));
+      throw Error(ErrorKind::failed, bad_record_text(location(), error));
     }
     return Step::read;
   }
@@ -135,14 +135,14 @@ void FileSource::again() {
 }
 
 // All records of a batch are in the reader's block.
-std::string FileSource::place() const {
+std::string FileSource::location() const {
   if (file_ == nullptr || !file_->reader) return {};
   std::uint64_t offset = file_->reader->offset();
   if (handed_ < batch_.size()) offset -= static_cast<std::uint64_t>(batch_.back().data() - batch_[handed_].data());
   return "the record at byte " + std::to_string(offset) + " of " + file_->reader->split().path;
 }
 
-FilePlace FileSource::file_place() const noexcept {
+FilePosition FileSource::file_position() const noexcept {
   if (file_ == nullptr || !file_->reader || batch_.empty()) return {};
   const std::uint64_t last = file_->reader->offset();
   return {.path = file_->reader->split().path,

@@ -31,8 +31,8 @@ class FileSource final : public Operator, public StageSource, public Producer<st
   void save(OperatorState& out) const override;
   void load(const StatePiece& piece) override;
   void again() override;
-  std::string place() const override;
-  FilePlace file_place() const noexcept override;
+  std::string location() const override;
+  FilePosition file_position() const noexcept override;
   bool repeats() const override { return true; }
 
  private:

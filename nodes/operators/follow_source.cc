@@ -53,9 +53,9 @@ FollowSource::Identity FollowSource::identity_of(const struct statx& status) {
   return {.inode = status.stx_ino, .born = nanoseconds(status.stx_btime)};
 }
 
-void FollowSource::look() {
+void FollowSource::poll_files() {
   const Time begun = now();
-  next_look_ = after(options_.look_every);
+  next_poll_ = after(options_.look_every);
   std::error_code ignored;
   ending_ = !options_.until.empty() && fs::exists(options_.until, ignored);
   watch_directories();
@@ -82,7 +82,7 @@ void FollowSource::close_split(const Identity& identity) {
 }
 
 // After a look, which alone finds files idle: they may have grown while this process was held up.
-void FollowSource::update_splits(const Files& before, Time looked_at) {
+void FollowSource::update_splits(const Files& before, Time polled) {
   std::set<Identity> there;
   for (const auto& [path, file] : files_) {
     there.insert(file.identity);
@@ -95,7 +95,7 @@ void FollowSource::update_splits(const Files& before, Time looked_at) {
     if (has_more(file)) continue;
     if (ending_) {
       close_split(file.identity);
-    } else if (Split& split = split_of(file); later(split.used, site_.options.idle_after) <= looked_at) {
+    } else if (Split& split = split_of(file); later(split.used, site_.options.idle_after) <= polled) {
       site_.splits.set_idle(split, true);
     }
   }
@@ -190,10 +190,10 @@ void FollowSource::watch_directories() {
 }
 
 StageSource::Step FollowSource::step() {
-  for (bool looked = false;;) {
-    if (!looked && (passed(next_look_) || passed(next_idle_))) {
-      look();
-      looked = true;  // once, because others may change files all the time
+  for (bool polled = false;;) {
+    if (!polled && (passed(next_poll_) || passed(next_idle_))) {
+      poll_files();
+      polled = true;  // once, because others may change files all the time
     }
     const auto next = next_file();
     if (next != files_.end()) {
@@ -201,9 +201,9 @@ StageSource::Step FollowSource::step() {
       if (read(next->first, next->second)) return Step::read;
     } else if (ending_) {
       return Step::over;
-    } else if (!looked && changes_.any()) {
-      look();
-      looked = true;
+    } else if (!polled && changes_.any()) {
+      poll_files();
+      polled = true;
     } else {
       find_next_idle();
       return Step::idle;
@@ -216,7 +216,7 @@ FollowSource::Files::iterator FollowSource::next_file() {
   const bool by_turn = ++steps_ % kStepsOfLeast == 0;
   auto least = files_.end();
   EventTime time = kEndOfTime;
-  const auto look_at = [&](Files::iterator from, Files::iterator to) {
+  const auto consider = [&](Files::iterator from, Files::iterator to) {
     for (auto one = from; one != to; ++one) {
       if (!has_more(one->second) || (by_turn && least != files_.end())) continue;
       const EventTime its = split_of(one->second).time;
@@ -226,8 +226,8 @@ FollowSource::Files::iterator FollowSource::next_file() {
     }
   };
   const auto turn = files_.upper_bound(last_);
-  look_at(turn, files_.end());
-  look_at(files_.begin(), turn);
+  consider(turn, files_.end());
+  consider(files_.begin(), turn);
   return least;
 }
 
@@ -245,7 +245,7 @@ bool FollowSource::read(const std::string& path, File& file) {
     const Descriptor in = open_to_read(path);
     if (const auto status = status_of("", in.number()); status && identity_of(*status) != file.identity) {
       file.size = file.offset;  // the path has another file since the last look, which finds both
-      next_look_ = now();
+      next_poll_ = now();
       return false;
     }
     size = read_at(in, path, block_offset_, block_);
@@ -310,7 +310,7 @@ void FollowSource::leave_out(const std::string& path, File& file) {
     throw Error(ErrorKind::failed, "it is longer than " + std::to_string(options_.longest_line) + " bytes: raise " +
                                        options_.longest_line_name + ", or let such lines be skipped");
   } catch (const Error& error) {
-    if (!site_.bad.allowed()) throw Error(ErrorKind::failed, site_.stage + ": " + bad_record_text(place(), error));
+    if (!site_.bad.allowed()) throw Error(ErrorKind::failed, site_.stage + ": " + bad_record_text(location(), error));
     site_.bad.skip();
   }
   batch_.clear();
@@ -333,13 +333,13 @@ void FollowSource::again() {
   for (handed_ = 0; handed_ < batch_.size(); ++handed_) emit({&batch_[handed_], 1});
 }
 
-std::string FollowSource::place() const {
+std::string FollowSource::location() const {
   if (handed_ >= batch_.size()) return {};
   const auto into = static_cast<std::uint64_t>(batch_[handed_].data() - block_.data());
   return "the line at byte " + std::to_string(block_offset_ + into) + " of " + last_;
 }
 
-FilePlace FollowSource::file_place() const noexcept {
+FilePosition FollowSource::file_position() const noexcept {
   if (batch_.empty()) return {};
   const auto offset_of = [this](std::string_view line) {
     return block_offset_ + static_cast<std::uint64_t>(line.data() - block_.data());

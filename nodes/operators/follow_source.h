@@ -52,13 +52,13 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   FollowSource(StageSite& site, FollowOptions options);
 
   Step step() override;
-  Duration idle_time() const override { return until(std::min(next_look_, next_idle_)); }
+  Duration idle_time() const override { return until(std::min(next_poll_, next_idle_)); }
   void mark(const Mark& mark) override { emit_mark(mark); }
   void save(OperatorState& out) const override;
   void load(const StatePiece& piece) override;
   void again() override;
-  std::string place() const override;
-  FilePlace file_place() const noexcept override;
+  std::string location() const override;
+  FilePosition file_position() const noexcept override;
 
  private:
   // Identifies a file, whatever its name, on all hosts.
@@ -82,7 +82,7 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   using Files = std::map<std::string, File>;               // by path
 
   static Identity identity_of(const struct statx& status);
-  void look();
+  void poll_files();
   Files find_files();
   bool lacks_some(const Files& found) const;
   void add_file(const std::string& path, const std::map<Identity, File>& before,
@@ -92,7 +92,7 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   static std::string name_of(const Identity& identity);
   Split& split_of(const File& file);
   void close_split(const Identity& identity);
-  void update_splits(const Files& before, Time looked_at);
+  void update_splits(const Files& before, Time polled);
   void find_next_idle();
   Files::iterator next_file();
   bool read(const std::string& path, File& file);
@@ -113,7 +113,7 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   std::string last_{};                   // the file that was read last
   std::map<Identity, Split*> splits_{};  // open ones
   unsigned steps_ = 0;
-  Time next_look_{};                  // so it looks before it reads: files may have grown since a checkpoint
+  Time next_poll_{};                  // so it looks before it reads: files may have grown since a checkpoint
   Time next_idle_ = kNever;           // when a file may become idle
   bool ending_ = false;               // nothing more will come
   std::string trouble_{};             // the last one that was logged

@@ -59,7 +59,7 @@ class Generator final : public Operator, public StageSource, public Producer<T> 
     }
   }
   bool repeats() const override { return true; }
-  std::string place() const override { return "the record of the number " + std::to_string(number_); }
+  std::string location() const override { return "the record of the number " + std::to_string(number_); }
 
   void save(OperatorState& out) const override {
     for (const Numbers& one : rest_) {

@@ -64,7 +64,7 @@ class ServiceSource final : public Operator, public StageSource, public Producer
   Duration idle_time() const override { return kForever; }
   void mark(const Mark& mark) override { this->emit_mark(mark); }
   void again() override { out_.again(handed_); }
-  std::string place() const override { return "the value of the number " + std::to_string(first_ + handed_); }
+  std::string location() const override { return "the value of the number " + std::to_string(first_ + handed_); }
   void save(OperatorState& out) const override {
     RecordWriter bytes;
     bytes.number(position_);

@@ -107,7 +107,7 @@ class ShuffleReader final : public Operator, public StageInput, public Producer<
       this->emit({&one, 1});
     }
   }
-  std::string place() const override { return "the record with the bytes " + quote(record_); }
+  std::string location() const override { return "the record with the bytes " + quote(record_); }
 
  private:
   const bool one_by_one_;

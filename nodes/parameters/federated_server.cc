@@ -44,11 +44,11 @@ void FederatedServer::run(Context& node) {
 
 Future<void> FederatedServer::next_news() {
   Future<void> news = news_.emplace().future();
-  if (judging_ || over_) tell_news();
+  if (judging_ || over_) notify();
   return news;
 }
 
-void FederatedServer::tell_news() {
+void FederatedServer::notify() {
   if (news_) std::exchange(news_, std::nullopt)->set_value();
 }
 
@@ -121,7 +121,8 @@ bool FederatedServer::contribute(std::uint32_t member, std::uint64_t round, cons
   Member& one = found->second;
   if (one.answered) return true;  // a repetition of its answer
   one.answered = true;
-  const auto* const bad = std::find_if(state.begin(), state.end(), [](float value) { return !std::isfinite(value); });
+  const auto is_bad = [this](float value) { return options_.bad_values != BadValues::pass && !std::isfinite(value); };
+  const auto* const bad = std::find_if(state.begin(), state.end(), is_bad);
   const std::string whose =
       "the model that member " + std::to_string(member) + " gave to round " + std::to_string(round) + " ";
   if (state.size() == state_.size() && bad == state.end()) {
@@ -168,7 +169,7 @@ void FederatedServer::end_round() {
   context_.report({.step = number_, .total = options_.rounds});
   if (!options_.reached || number_ >= options_.rounds) return go_on(false);
   judging_ = true;
-  tell_news();
+  notify();
 }
 
 // Goes on after a round; `reached` is whether its state is good enough.
@@ -179,7 +180,7 @@ void FederatedServer::go_on(bool reached) {
   const bool due = over_ || (every > 0 && number_ % every == 0);
   if (due && number_ != cut_at_) context_.checkpoint(cut_at_ = number_);
   if (over_) {
-    tell_news();
+    notify();
     for (auto& [member, one] : members_) one.selected = false;
     answer_all();
   } else if (began_ || members_.size() >= options_.members) {

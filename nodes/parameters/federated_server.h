@@ -23,6 +23,7 @@
 #include "lp/program/node_type.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
+#include "nodes/parameters/bad_values.h"
 
 namespace lp {
 
@@ -42,6 +43,7 @@ struct RoundsOptions {
   double share = 1;           // C: the share of the members with examples that a round selects; at least one member
   std::uint64_t rounds = 1;
   Duration patience = std::chrono::seconds(60);  // how long a round waits for its members
+  BadValues bad_values = BadValues::refuse;      // pass: also states that are not finite
   std::uint64_t checkpoint_every = 0;  // rounds from one cut of the program to the next; 0: one after the last
   // The state of the first round, from the program's seed.
   std::function<std::vector<float>(std::uint64_t seed)> initial{};
@@ -69,7 +71,7 @@ class FederatedServer {
   // and has not contributed, else the following one. A member without examples is never selected, but gets the result.
   Future<Round> next(std::uint32_t member, std::uint64_t examples);
   // Returns false when the round is over, or had not selected this member. Error::failed when the state is of another
-  // size, or has a value that is not finite; then the round goes on without this member.
+  // size, or, unless bad values pass, has a value that is not finite; then the round goes on without this member.
   bool contribute(std::uint32_t member, std::uint64_t round, const Array<float>& state);
 
   RoundsStatistics statistics() const { return statistics_; }
@@ -101,7 +103,7 @@ class FederatedServer {
   void end_round_when_answered();
   void go_on(bool reached);
   Future<void> next_news();
-  void tell_news();
+  void notify();
   void end_when_due();
   void answer_all();
 

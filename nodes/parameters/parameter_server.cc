@@ -19,15 +19,22 @@ std::uint64_t bytes_of(const KeySet& keys) { return keys.list.size() * sizeof(st
 
 }  // namespace
 
-std::uint64_t common_step(std::span<const ShardVersions> shards) {
+std::optional<std::uint64_t> find_common_step(std::span<const ShardVersions> shards) {
   std::uint64_t step = kUnbounded;
   for (const ShardVersions& one : shards) step = std::min(step, one.step);
-  for (const ShardVersions& one : shards) {
-    if (one.step == step || (one.step == step + 1 && one.previous.size() == one.newest.size())) continue;
-    throw Error(ErrorKind::disconnected, "one server is at step " + std::to_string(step) + " and another at step " +
-                                             std::to_string(one.step) + ": they are being restored");
-  }
-  return step;
+  const bool all = std::all_of(shards.begin(), shards.end(), [step](const ShardVersions& one) {
+    return one.step == step || (one.step == step + 1 && one.previous.size() == one.newest.size());
+  });
+  return all ? std::optional(step) : std::nullopt;
+}
+
+std::uint64_t common_step(std::span<const ShardVersions> shards) {
+  if (const std::optional<std::uint64_t> step = find_common_step(shards)) return *step;
+  const auto by_step = [](const ShardVersions& a, const ShardVersions& b) { return a.step < b.step; };
+  const auto [least, most] = std::minmax_element(shards.begin(), shards.end(), by_step);
+  throw Error(ErrorKind::disconnected, "one server is at step " + std::to_string(least->step) +
+                                           " and another at step " + std::to_string(most->step) +
+                                           ": they are being restored");
 }
 
 ParameterServer::ParameterServer(Context& context, std::vector<Tensor> tensors, ParameterServerOptions options,

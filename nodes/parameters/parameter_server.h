@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,8 +49,9 @@ struct ShardVersions {
   const Array<float>& at(std::uint64_t wanted) const { return wanted == step ? newest : previous; }
 };
 
-// The newest step of which all shards of a synchronous tensor still have the version. Error::disconnected when there is
-// none, as while servers are being restored: call again.
+// The newest step of which all shards of a synchronous tensor still have the version. The first function returns
+// nothing when there is none, as while servers are being restored; the other throws Error::disconnected: call again.
+std::optional<std::uint64_t> find_common_step(std::span<const ShardVersions> shards);
 std::uint64_t common_step(std::span<const ShardVersions> shards);
 
 // Where a worker that lost its place goes on.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,24 @@ Parameters joined(const std::vector<ShardVersions>& shards, std::uint64_t step, 
   return out;
 }
 
+// The versions of all shards at about one time. If a server is gone, its replica has them.
+std::vector<ShardVersions> versions_of(const Clients<ParameterServer>& servers, std::uint32_t tensor) {
+  std::vector<Future<ShardVersions>> futures;
+  for (std::uint32_t shard = 0; shard < servers.size(); ++shard) {
+    futures.push_back(servers[shard].async<&ParameterServer::versions>(tensor, shard));
+  }
+  std::vector<ShardVersions> all;
+  for (std::uint32_t shard = 0; shard < servers.size(); ++shard) {
+    try {
+      all.push_back(futures[shard].get());
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected) throw;
+      all.push_back(servers[(shard + 1) % servers.size()].call<&ParameterServer::versions>(tensor, shard));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 Parameters latest_parameters(const Clients<ParameterServer>& servers) {
@@ -42,20 +62,18 @@ Parameters latest_parameters(const Clients<ParameterServer>& servers) {
 }
 
 Parameters present_parameters(const Clients<ParameterServer>& servers, std::uint32_t tensor) {
-  std::vector<ShardVersions> all;
-  for (std::uint32_t shard = 0; shard < servers.size(); ++shard) {
-    try {
-      all.push_back(servers[shard].call<&ParameterServer::versions>(tensor, shard));
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::disconnected) throw;
-      all.push_back(servers[(shard + 1) % servers.size()].call<&ParameterServer::versions>(tensor, shard));
+  constexpr int kAttempts = 3;  // an asynchronous training has a common step by chance only
+  for (int attempt = 1;; ++attempt) {
+    std::vector<ShardVersions> all = versions_of(servers, tensor);
+    std::erase_if(all, [](const ShardVersions& one) { return one.newest.empty(); });
+    if (const std::optional<std::uint64_t> step = find_common_step(all)) {
+      return joined(all, *step, [&](const ShardVersions& one) -> const Array<float>& { return one.at(*step); });
     }
+    if (attempt < kAttempts) continue;
+    std::uint64_t least = kUnbounded;
+    for (const ShardVersions& one : all) least = std::min(least, one.step);
+    return joined(all, least, [](const ShardVersions& one) -> const Array<float>& { return one.newest; });
   }
-  std::uint64_t step = kUnbounded;
-  for (const ShardVersions& one : all) {
-    if (!one.newest.empty()) step = std::min(step, one.step);
-  }
-  return joined(all, step, [](const ShardVersions& one) -> const Array<float>& { return one.newest; });
 }
 
 Parameters all_parameters(const Clients<ParameterServer>& servers, Eigen::Index size) {
@@ -63,6 +81,10 @@ Parameters all_parameters(const Clients<ParameterServer>& servers, Eigen::Index 
   for (std::uint32_t tensor = 1; out.values.size() < size; ++tensor) {
     const Eigen::VectorXf before = std::move(out.values);
     const Eigen::VectorXf more = present_parameters(servers, tensor).values;
+    if (more.size() == 0) {
+      throw Error(ErrorKind::failed,
+                  "the servers have " + std::to_string(before.size()) + " parameters, not " + std::to_string(size));
+    }
     out.values.resize(before.size() + more.size());
     out.values << before, more;
   }

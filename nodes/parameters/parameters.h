@@ -20,10 +20,12 @@ struct Parameters {
 // The newest version that all servers of a synchronous training have. Error::disconnected when they have none in
 // common, as while they are being restored: call again.
 Parameters latest_parameters(const Clients<ParameterServer>& servers);
-// The present values of a tensor at each server, even if their versions differ, and the fewest updates of a server. If
-// a server is gone, its replica is read, if it has one.
+// The newest version of a tensor that all servers have. In a training that is not synchronous they may have none in
+// common: then the present values at each server, and the fewest updates of a server. If a server is gone, its replica
+// is read, if it has one.
 Parameters present_parameters(const Clients<ParameterServer>& servers, std::uint32_t tensor = 0);
-// The same for all tensors in their order, `size` parameters together.
+// The same for all tensors in their order, `size` parameters together, and the step of the first. The tensors are read
+// one after the other. Error::failed if the servers have fewer parameters.
 Parameters all_parameters(const Clients<ParameterServer>& servers, Eigen::Index size);
 
 }  // namespace lp

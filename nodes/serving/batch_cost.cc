@@ -9,11 +9,11 @@ void BatchCost::measured(std::size_t size, Duration time) {
   const auto n = static_cast<double>(size);
   const double t = to_seconds(time);
   deviation_ = weight_ == 0 ? t / 2 : deviation_ + kGain * (std::abs(t - line(n)) - deviation_);
-  weight_ = kKept * weight_ + 1;
-  sizes_ = kKept * sizes_ + n;
-  times_ = kKept * times_ + t;
-  squares_ = kKept * squares_ + n * n;
-  products_ = kKept * products_ + n * t;
+  weight_ = kDecay * weight_ + 1;
+  sizes_ = kDecay * sizes_ + n;
+  times_ = kDecay * times_ + t;
+  squares_ = kDecay * squares_ + n * n;
+  products_ = kDecay * products_ + n * t;
 }
 
 Duration BatchCost::estimate(std::size_t size) const {

@@ -16,7 +16,7 @@ class BatchCost {
   Duration estimate(std::size_t size) const;
 
  private:
-  static constexpr double kKept = 0.9;    // weight of a batch, compared with the one after it
+  static constexpr double kDecay = 0.9;   // weight of a batch, compared with the one after it
   static constexpr double kGain = 0.25;   // weight of the newest deviation
   static constexpr double kMargin = 2.0;  // mean deviations
 

@@ -8,18 +8,18 @@
 
 namespace lp::dataflow {
 
-void BadRecords::allow(Place place, Skipped skipped, std::size_t memory) {
-  place_ = std::move(place);
+void BadRecords::allow(Location location, Skipped skipped, std::size_t memory) {
+  location_ = std::move(location);
   skipped_ = std::move(skipped);
   memory_ = memory;
 }
 
-void BadRecords::skip(const std::string& place) const {
+void BadRecords::skip(const std::string& location) const {
   rethrow_file_error();
   const Error error = as_error(std::current_exception());
   if (error.kind() != ErrorKind::failed) throw;
-  if (!allowed()) throw FunctionError(error, place);
-  skipped_(bad_record_text(place.empty() ? place_() : place, error));
+  if (!allowed()) throw FunctionError(error, location);
+  skipped_(bad_record_text(location.empty() ? location_() : location, error));
 }
 
 void BadRecords::fail_late() const {
@@ -32,9 +32,10 @@ void BadRecords::fail_late() const {
                             error.origin()));
 }
 
-std::string bad_record_text(const std::string& place, const Error& error) {
+std::string bad_record_text(const std::string& location, const Error& error) {
   const std::string& type = error.origin().type;
-  return (place.empty() ? "a record" : place) + " cannot be used: " + (type.empty() ? "" : type + ": ") + error.text();
+  return (location.empty() ? "a record" : location) + " cannot be used: " + (type.empty() ? "" : type + ": ") +
+         error.text();
 }
 
 }  // namespace lp::dataflow

@@ -98,9 +98,9 @@ class Collector {
 
   // Calls f(), which makes records of a record. When that throws, and the record is to be left out, so are those that
   // f() has made of it: where that is possible, they wait in the batch until f() has ended. An exception of an operator
-  // behind this one passes. place() names what is left out; empty: the record of the first operator.
-  template <class F, class Place>
-  void make(const BadRecords& bad, const F& f, const Place& place) {
+  // behind this one passes. name() names the record that is left out; empty: the record of the first operator.
+  template <class F, class Name>
+  void make(const BadRecords& bad, const F& f, const Name& name) {
     const std::size_t before = batch_.size();
     const BadRecords* const outer = std::exchange(holding_, bad.allowed() ? &bad : nullptr);
     if (outer == nullptr) {
@@ -113,7 +113,7 @@ class Collector {
       holding_ = outer;
       if (handing_on_) throw;
       if (gone_) bad.fail_late();
-      bad.skip(place());
+      bad.skip(name());
       batch_.erase(batch_.begin() + static_cast<std::ptrdiff_t>(std::min(before, batch_.size())), batch_.end());
     }
     holding_ = outer;
@@ -124,10 +124,10 @@ class Collector {
     make(bad, f, [] { return std::string(); });
   }
   // For a function that calls another one several times, inside of make(): leaves out what that one fails on, alone.
-  template <class F, class Place>
-  void attempt(const F& f, const Place& place) {
+  template <class F, class Name>
+  void attempt(const F& f, const Name& name) {
     if (holding_ == nullptr) return f();
-    make(*holding_, f, place);
+    make(*holding_, f, name);
   }
   // Drops what an exception has left.
   void clear() {
@@ -158,7 +158,7 @@ class Collector {
 };
 
 // Refers to records of a file; valid until the next ones are read.
-struct FilePlace {
+struct FilePosition {
   std::string_view path{};  // empty: they are of no file
   std::uint64_t first = 0;  // the byte at which the first one begins
   std::uint64_t last = 0;   // the same of the last one
@@ -171,9 +171,9 @@ class StageHead {
   // After an exception: hands on the records of the last batch again, one by one.
   virtual void again() {}
   // The record that was handed on last, alone: "the record at byte 8 of a.csv". Empty: unknown.
-  virtual std::string place() const { return {}; }
+  virtual std::string location() const { return {}; }
   // In a file, the records that were handed on last, together.
-  virtual FilePlace file_place() const noexcept { return {}; }
+  virtual FilePosition file_position() const noexcept { return {}; }
 };
 
 // The first operator of a stage that takes records from other stages.

@@ -92,7 +92,7 @@ std::string StageNode::blind_to(const std::string& file) const {
 
 void StageNode::run(Context& node) {
   if (options_.skip_records > 0) {
-    site_.bad.allow([this] { return marking_ ? std::string() : head().place(); },
+    site_.bad.allow([this] { return marking_ ? std::string() : head().location(); },
                     [this](const std::string& reason) { skipped(reason); },
                     static_cast<std::size_t>(options_.memory / 4));
   }
@@ -139,7 +139,7 @@ bool StageNode::step() {
   try {
     return source_ != nullptr ? read() : receive();
   } catch (const dataflow::FunctionError& error) {
-    fail(error, error.place());
+    fail(error, error.location());
   } catch (const Error&) {
     throw;
   } catch (...) {
@@ -149,13 +149,13 @@ bool StageNode::step() {
 
 // A function has failed on some record of a batch: names the record. The records that it hands on for that are in no
 // cut.
-void StageNode::fail(const Error& error, std::string place) {
-  if (!marking_ && place.empty()) try {  // else it has failed on what it made of many
+void StageNode::fail(const Error& error, std::string location) {
+  if (!marking_ && location.empty()) try {  // else it has failed on what it made of many
       head().again();
     } catch (...) {
-      if (as_error(std::current_exception()).text() == error.text()) place = head().place();
+      if (as_error(std::current_exception()).text() == error.text()) location = head().location();
     }
-  throw Error(ErrorKind::failed, site_.stage + ": " + dataflow::bad_record_text(place, error));
+  throw Error(ErrorKind::failed, site_.stage + ": " + dataflow::bad_record_text(location, error));
 }
 
 // A record is left out.
@@ -427,7 +427,8 @@ void StageNode::write_line(int fd) const noexcept {
   put(site_.stage);
   put(", node ");
   put(context_.name());
-  const dataflow::FilePlace place = source_ == nullptr || marking_ ? dataflow::FilePlace() : source_->file_place();
+  const dataflow::FilePosition place =
+      source_ == nullptr || marking_ ? dataflow::FilePosition() : source_->file_position();
   if (!place.path.empty()) {
     put(place.first == place.last ? ", on the record at byte " : ", on a record that begins at one of the bytes ");
     put_number(place.first);

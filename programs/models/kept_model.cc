@@ -138,6 +138,16 @@ void write_model(const KeptModel& model, const fs::path& file) {
   out.write(file, "model", model.steps);
 }
 
+bool is_model_file(const fs::path& file) {
+  try {
+    const CheckpointInfo info = Checkpoint::inspect(file);
+    return std::any_of(info.entries.begin(), info.entries.end(),
+                       [](const CheckpointEntry& one) { return one.name == "model.format"; });
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 Buffer read_model_file(const fs::path& file) { return read_file(file, kMaxModelBytes); }
 
 KeptModel read_model(const fs::path& file) { return parse_model(read_model_file(file), file); }

@@ -55,6 +55,8 @@ Checkpoint describe(const KeptModel& model);
 void write_model(const KeptModel& model, const std::filesystem::path& file);
 // Error::failed, which names the fault of the file: truncated, damaged, newer, or not a model.
 KeptModel read_model(const std::filesystem::path& file);
+// Whether it is such a file, by its head and its index.
+bool is_model_file(const std::filesystem::path& file);
 // The bytes of a model's file, and the model of such bytes, whose errors quote `file`.
 Buffer read_model_file(const std::filesystem::path& file);
 KeptModel parse_model(const Buffer& bytes, const std::filesystem::path& file);

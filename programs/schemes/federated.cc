@@ -107,6 +107,7 @@ TrainingGraph add_federated_training(Program& program, const LearningTask& task,
                                                  .share = federated.share,
                                                  .rounds = training.steps,
                                                  .patience = federated.patience,
+                                                 .bad_values = training.bad_values,
                                                  .checkpoint_every = training.checkpoint_every,
                                                  .initial = initial_parameters(task),
                                                  .reached = federated.reached});

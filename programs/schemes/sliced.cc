@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "lp/base/error.h"
 #include "programs/training/synchronous.h"
 
 namespace lp {
@@ -48,6 +49,11 @@ Scheme sliced_scheme(const ServerTraining& training) {
 }
 
 TrainingGraph add_sliced_training(Program& program, const LearningTask& task, const ServerTraining& training) {
+  if (training.replicated && training.restarts == 0) {
+    throw Error(ErrorKind::failed,
+                "a server of the scheme sliced shares its process with a worker, whose loss ends the training: give "
+                "--restarts with --replicated");
+  }
   ServerTraining sliced = training;
   sliced.servers = training.workers;
   TrainingGraph graph = add_server_training(program, task, sliced, sliced_scheme(sliced));

@@ -150,13 +150,14 @@ Parameters trained_parameters(const Clients<ParameterServer>& servers, const Cli
   for (const Client<TrainingWorker>& worker : workers) {
     try {
       Parameters learned = worker.call<&TrainingWorker::learned>();
-      if (learned.values.size() == 0) break;
-      return learned;
+      if (learned.values.size() > 0) return learned;
+      if (servers.size() > 0) break;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::disconnected) throw;  // another worker knows them, too
     }
   }
-  return all_parameters(servers, size);
+  if (servers.size() > 0) return all_parameters(servers, size);
+  throw Error(ErrorKind::disconnected, "no worker is left that knows the parameters");
 }
 
 }  // namespace lp

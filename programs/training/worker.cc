@@ -82,7 +82,32 @@ TrainingWorker::TrainingWorker(Clients<ParameterService> servers, Clients<Parame
       training_(training),
       scheme_(std::move(scheme)) {}
 
+Future<Parameters> TrainingWorker::learned() {
+  if (!ended_) {
+    Future<void> end = waiting_.emplace_back().future();
+    co_await end;
+  }
+  co_return result_ ? result_() : Parameters();
+}
+
 void TrainingWorker::run(Context& node) {
+  try {
+    train(node);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::stopped) end(node);  // the program was stopped, and may ask for the result
+    throw;
+  }
+  end(node);
+}
+
+void TrainingWorker::end(Context& node) {
+  node.exclusive([this] {
+    ended_ = true;
+    for (Promise<void>& one : std::exchange(waiting_, {})) one.set_value();
+  });
+}
+
+void TrainingWorker::train(Context& node) {
   const std::unique_ptr<Model> model = task_.model();
   Sampler sampler(node, task_, training_, scheme_);
   const CompressionOptions compression = compression_of(training_, scheme_);

@@ -48,8 +48,8 @@ class TrainingWorker {
 
   // Up to about now; complete when run() has ended.
   WorkerStatistics statistics() const { return statistics_; }
-  // The result of all workers when they have ended, in a scheme whose servers do not hold it; else no values.
-  Parameters learned() const { return result_ ? result_() : Parameters(); }
+  // Ready when run() has ended: the result of all workers, in a scheme whose servers do not hold it; else no values.
+  Future<Parameters> learned();
 
   // Called by the feeder of a worker of a task without data: see BatchFeed::put.
   Future<std::uint64_t> feed(std::uint64_t step, std::optional<Dataset> batch) {
@@ -59,7 +59,7 @@ class TrainingWorker {
 
   static constexpr Interval kFeedTime = 600_s;  // more than a batch takes; a feeder that waits longer gives up
 
-  using Remote = Methods<&TrainingWorker::statistics, &TrainingWorker::learned,
+  using Remote = Methods<&TrainingWorker::statistics, idempotent<&TrainingWorker::learned>,
                          deadline<idempotent<&TrainingWorker::feed>, kFeedTime>, &TrainingWorker::fed>;
 
  protected:
@@ -71,6 +71,8 @@ class TrainingWorker {
   const ServerTraining& training() const { return training_; }
 
  private:
+  void train(Context& node);
+  void end(Context& node);
   std::optional<Dataset> fed_batch(Context& node, std::uint64_t step);
 
   Clients<ParameterService> servers_;
@@ -81,6 +83,8 @@ class TrainingWorker {
   const Scheme scheme_;
   WorkerStatistics statistics_{};
   std::function<Parameters()> result_{};  // the exchange's, when all steps are done
+  bool ended_ = false;                    // run() has ended
+  std::vector<Promise<void>> waiting_{};  // for the end of run()
   BatchFeed feed_{};
 };
 

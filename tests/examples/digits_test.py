@@ -40,7 +40,7 @@ class Digits(unittest.TestCase):
                 self.assertEqual((200, expected), (result["steps"], result["parameters_hash"]))
             other = launch.run("digits", "--steps=200", "--seed=1", f"--resume={folder}/run")
             self.assertNotEqual(0, other.returncode)
-            self.assertIn("seed 0", other.stderr)
+            self.assertIn("--seed is 1, but was 0 in the run to resume", other.stderr)
 
     def test_it_reads_a_libsvm_file(self):
         with tempfile.NamedTemporaryFile("w", suffix=".libsvm") as file:

@@ -75,6 +75,18 @@ class Train(unittest.TestCase):
             whole = launch.result("train", *flags, "--steps=200", "--seed=3")
             self.assertEqual(whole["parameters_hash"], resumed["parameters_hash"])
 
+    def test_the_model_that_reached_the_target_is_the_result(self):
+        reached = launch.result("train", "--steps=1000000", "--evaluate-every=0.05", "--target=0.95")
+        self.assertGreaterEqual(reached["accuracy"], 0.95)
+        self.assertLess(reached["updates"], 1000000)
+
+    def test_a_resumed_training_saves_its_model_where_the_first_one_did(self):
+        with tempfile.TemporaryDirectory() as directory:
+            subprocess.run(launch.command("train", "--steps=20", "--save=model.lpm", f"--directory={directory}/half"),
+                           cwd=directory, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            resumed = launch.result("train", "--steps=30", f"--resume={directory}/half")
+            self.assertEqual(str(pathlib.Path(directory, "model.lpm")), resumed["saved"])
+
     def test_schemes_that_sum_in_the_same_order_end_with_the_same_bits(self):
         hashes = {launch.result("train", f"--scheme={scheme}", "--steps=100", f"--launch={how}", *flags)["parameters_hash"]
                   for how in ["threads", "processes"]

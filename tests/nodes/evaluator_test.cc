@@ -41,9 +41,14 @@ TEST(EvaluatorTest, LooksUntilItIsGoodEnoughAndEndsTheProgramThen) {
   EXPECT_EQ(two.run().stop_reason(), "after 3 updates it is good enough: least 3.000000, most 3.000000");
   const MetricSeries series = two.run().client(metrics).call<&Metrics::all>();
   ASSERT_FALSE(series.at("least").empty());
-  for (const MetricPoint& point : series.at("least")) EXPECT_GE(point.value, static_cast<double>(point.step));
-  for (const MetricPoint& point : series.at("most")) EXPECT_LE(point.value, static_cast<double>(point.step) + 1);
+  for (const char* const name : {"least", "most"}) {  // the values are those of the step
+    for (const MetricPoint& point : series.at(name)) EXPECT_EQ(point.value, static_cast<double>(point.step));
+  }
   EXPECT_EQ(series.at("least").back().value, 3);
+  const std::optional<Parameters> reached = two.run().client(evaluator).call<&Evaluator::reached>();
+  ASSERT_TRUE(reached);
+  EXPECT_EQ(reached->step, 3U);
+  EXPECT_EQ(reached->values, Eigen::VectorXf::Constant(TwoServers::kSize, 3));
 }
 
 TEST(EvaluatorTest, GoesOnWhenServersAreRestored) {

@@ -90,6 +90,13 @@ TEST(Schemes, RefuseAFlagWhoseOtherFlagIsMissing) {
   EXPECT_EQ(refusal({.scheme = "topology", .worker_groups = 4, .shared_memory = true}), "");
 }
 
+TEST(Schemes, RefuseReplicasThatDoNotSaveTheTraining) {
+  EXPECT_EQ(refusal({.scheme = "sliced", .replicated = true}),
+            "a server of the scheme sliced shares its process with a worker, whose loss ends the training: give "
+            "--restarts with --replicated");
+  EXPECT_EQ(refusal({.scheme = "sliced", .restarts = 2, .replicated = true}), "");
+}
+
 TEST(Schemes, RefuseADeviceThatTheyCannotUse) {
   EXPECT_EQ(refusal({.device = "tpu"}), "--device=tpu: give cpu, cuda or auto");
   EXPECT_EQ(refusal({.device = "auto"}), "");

@@ -7,7 +7,7 @@
 
 #include "lp/base/text.h"
 #include "lp/config/command_words.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 
 namespace lp::tool {
 namespace {
@@ -26,9 +26,9 @@ internal::CommandWords split(std::span<const std::string> given, std::span<const
     return internal::split_command_words(given, syntax_of(flags));
   } catch (const internal::FlagMistake& mistake) {
     const std::string name = "--" + std::string(flags[mistake.flag].name);
-    throw Refusal(Exit::usage, mistake.lacks_value
-                                   ? name + " needs a value: " + name + "=" + std::string(flags[mistake.flag].value)
-                                   : name + " takes no value");
+    throw CommandError(Exit::usage, mistake.lacks_value ? name + " needs a value: " + name + "=" +
+                                                              std::string(flags[mistake.flag].value)
+                                                        : name + " takes no value");
   }
 }
 
@@ -39,7 +39,7 @@ void refuse_unknown(std::span<const std::string> words, std::span<const Flag> fl
   std::vector<std::string> names;
   for (const Flag& flag : flags) names.emplace_back(flag.name);
   const std::string typed = unknown->substr(0, unknown->find('='));
-  throw Refusal(Exit::usage, "there is no flag " + typed + did_you_mean(internal::flag_name(typed), names, "--"));
+  throw CommandError(Exit::usage, "there is no flag " + typed + did_you_mean(internal::flag_name(typed), names, "--"));
 }
 
 }  // namespace
@@ -63,8 +63,8 @@ double Arguments::seconds(std::string_view flag, double otherwise) const {
   if (!has(flag)) return otherwise;
   const double result = parse_seconds(value(flag));
   if (result < 0) {
-    throw Refusal(Exit::usage, "--" + std::string(flag) + "=" + value(flag) +
-                                   ": expected a duration such as 90, 1.5s, 10m, 2h or 3d");
+    throw CommandError(Exit::usage, "--" + std::string(flag) + "=" + value(flag) +
+                                        ": expected a duration such as 90, 1.5s, 10m, 2h or 3d");
   }
   return result;
 }

@@ -19,8 +19,8 @@ struct Flag {
 
 class Arguments {
  public:
-  // Throws Refusal(usage) for a flag that is not among `flags`, or that lacks its value. The words after "--" are the
-  // rest. With `passes`, unknown flags count as words, because they are for another program.
+  // Throws CommandError(usage) for a flag that is not among `flags`, or that lacks its value. The words after "--" are
+  // the rest. With `passes`, unknown flags count as words, because they are for another program.
   Arguments(std::span<const std::string> given, std::span<const Flag> flags, bool passes);
 
   bool has(std::string_view flag) const { return values_.find(flag) != values_.end(); }

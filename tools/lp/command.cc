@@ -63,8 +63,8 @@ int run(const Command& command, std::span<const std::string> given) {
   const Arguments arguments(given, command.flags, command.passes);
   const std::size_t words = arguments.words().size();
   if (words < command.least || words > command.most) {
-    throw Refusal(Exit::usage, std::string(words < command.least ? "too few arguments" : "too many arguments") +
-                                   ": lp " + std::string(command.name) + " " + std::string(command.words));
+    throw CommandError(Exit::usage, std::string(words < command.least ? "too few arguments" : "too many arguments") +
+                                        ": lp " + std::string(command.name) + " " + std::string(command.words));
   }
   Screen screen;
   return command.run(arguments, screen);
@@ -237,8 +237,8 @@ int main_command(std::span<const std::string> arguments) {
     if (at == all.end()) {
       std::vector<std::string> names;
       for (const Command& command : all) names.emplace_back(command.name);
-      throw Refusal(Exit::usage, "there is no command " + quote(arguments[0]) + did_you_mean(arguments[0], names) +
-                                     " `lp help` shows all commands");
+      throw CommandError(Exit::usage, "there is no command " + quote(arguments[0]) + did_you_mean(arguments[0], names) +
+                                          " `lp help` shows all commands");
     }
     const auto given = arguments.subspan(1);
     const auto end = std::find(given.begin(), given.end(), "--");
@@ -248,8 +248,8 @@ int main_command(std::span<const std::string> arguments) {
       return code_of(Exit::done);
     }
     return run(*at, given);
-  } catch (const Refusal& refusal) {
-    return fail(refusal.code(), refusal.what(), json);
+  } catch (const CommandError& error) {
+    return fail(error.code(), error.what(), json);
   } catch (const std::exception& error) {
     return fail(Exit::failed, error.what(), json);
   }

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "tools/lp/arguments.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/screen.h"
 
 namespace lp::tool {
 
-// Each returns the exit code of the process, or throws Refusal.
+// Each returns the exit code of the process, or throws CommandError.
 int run_command(const Arguments& arguments, Screen& screen);
 int list_command(const Arguments& arguments, Screen& screen);
 int status_command(const Arguments& arguments, Screen& screen);

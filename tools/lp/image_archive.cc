@@ -16,8 +16,8 @@
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/base/json.h"
-#include "tools/lp/machine.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
+#include "tools/lp/elf_machine.h"
 
 namespace lp::tool {
 namespace {
@@ -34,7 +34,7 @@ std::string output_of(const std::vector<std::string>& command) {
   try {
     return launch::run_or_throw(command, kToolTimeout).text;
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, error.text());
+    throw CommandError(Exit::failed, error.text());
   }
 }
 
@@ -43,7 +43,7 @@ std::string architecture() {
   switch (machine_of("/proc/self/exe")) {
     case EM_X86_64: return "amd64";
     case EM_AARCH64: return "arm64";
-    default: throw Refusal(Exit::failed, "images can be made only on amd64 and arm64");
+    default: throw CommandError(Exit::failed, "images can be made only on amd64 and arm64");
   }
 }
 
@@ -52,7 +52,7 @@ class Workplace {
  public:
   Workplace() {
     std::string path = (fs::temp_directory_path() / "lp-image-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) throw Refusal(Exit::failed, path + ": " + std::strerror(errno));
+    if (mkdtemp(path.data()) == nullptr) throw CommandError(Exit::failed, path + ": " + std::strerror(errno));
     path_ = path;
   }
   ~Workplace() {
@@ -197,12 +197,12 @@ std::string docker_manifest_of(const Blob& config, const Blob& layer, const std:
 }  // namespace
 
 std::vector<fs::path> libraries_of(const fs::path& binary) {
-  if (machine_of(binary) == EM_NONE) throw Refusal(Exit::failed, binary.string() + " is not a program");
+  if (machine_of(binary) == EM_NONE) throw CommandError(Exit::failed, binary.string() + " is not a program");
   refuse_other_machine(binary);
   // The output has lines like "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)",
   // "/lib64/ld-linux-x86-64.so.2 (0x...)" and "libx.so => not found".
   const launch::Output output = launch::run({"ldd", binary.string()}, kToolTimeout);
-  if (output.code == launch::Output::kNotStarted) throw Refusal(Exit::failed, output.errors);
+  if (output.code == launch::Output::kNotStarted) throw CommandError(Exit::failed, output.errors);
   std::vector<fs::path> libraries;
   std::string missing;
   std::istringstream lines(output.text);
@@ -215,7 +215,7 @@ std::vector<fs::path> libraries_of(const fs::path& binary) {
     if (name.starts_with('/') && fs::exists(name)) libraries.emplace_back(name);
   }
   if (!missing.empty())
-    throw Refusal(Exit::failed, binary.string() + " needs libraries that are not on this machine: " + missing);
+    throw CommandError(Exit::failed, binary.string() + " needs libraries that are not on this machine: " + missing);
   return libraries;
 }
 
@@ -251,7 +251,7 @@ void write_image(const fs::path& binary, const std::string& tag, const fs::path&
     add_text(layout, "manifest.json", docker_manifest_of(config, layer, tag));
     pack(layout, fs::absolute(archive));
   } catch (const fs::filesystem_error& error) {
-    throw Refusal(Exit::failed, error.what());
+    throw CommandError(Exit::failed, error.what());
   }
 }
 

@@ -6,7 +6,7 @@
 #include "lp/base/error.h"
 #include "lp/base/json_value.h"
 #include "lp/base/text.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 
 namespace lp::tool {
 namespace {
@@ -107,7 +107,7 @@ Plan parse_plan(std::string_view json) {
   try {
     return plan_from(from_json<PlanText>(json));
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, "this is not a plan: " + error.text());
+    throw CommandError(Exit::failed, "this is not a plan: " + error.text());
   }
 }
 
@@ -115,8 +115,8 @@ Plan plan_of(const RunLocation& run) {
   const std::filesystem::path file = run.directory / "plan.json";
   try {
     return parse_plan(read_text(file).value_or(""));
-  } catch (const Refusal& refusal) {
-    throw Refusal(refusal.code(), file.string() + ": " + refusal.what());
+  } catch (const CommandError& error) {
+    throw CommandError(error.code(), file.string() + ": " + error.what());
   }
 }
 
@@ -129,7 +129,7 @@ std::vector<NodeId> find_nodes(const Plan& plan, const std::string& given) {
     names.push_back(plan.nodes[id].name);
     if (names.back() != group) names.push_back(group);
   }
-  if (found.empty()) throw Refusal(Exit::unknown, "there is no node " + quote(given) + did_you_mean(given, names));
+  if (found.empty()) throw CommandError(Exit::unknown, "there is no node " + quote(given) + did_you_mean(given, names));
   return found;
 }
 
@@ -141,7 +141,7 @@ std::string find_node(const Plan& plan, const std::string& given) {
     if (members.size() < kShownMembers) members.push_back(plan.nodes[id].name);
   }
   if (found.size() > members.size()) members.push_back("... or " + plan.nodes[found.back()].name);
-  throw Refusal(Exit::usage, given + " is a group: name one of its nodes: " + join(members, ", "));
+  throw CommandError(Exit::usage, given + " is a group: name one of its nodes: " + join(members, ", "));
 }
 
 }  // namespace lp::tool

@@ -10,13 +10,13 @@
 
 namespace lp::tool {
 
-// Throws Refusal(failed) when `json` is no plan.
+// Throws CommandError(failed) when `json` is no plan.
 Plan parse_plan(std::string_view json);
 Plan plan_of(const RunLocation& run);
 
-// The nodes that `given` names: a node or a group. Throws Refusal(unknown) with the nearest name.
+// The nodes that `given` names: a node or a group. Throws CommandError(unknown) with the nearest name.
 std::vector<NodeId> find_nodes(const Plan& plan, const std::string& given);
-// The name of the one node that `given` names: a node, or a group of one. Throws Refusal: (usage) for a group of
+// The name of the one node that `given` names: a node, or a group of one. Throws CommandError: (usage) for a group of
 // several, with its members, and (unknown) as above.
 std::string find_node(const Plan& plan, const std::string& given);
 

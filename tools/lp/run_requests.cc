@@ -5,7 +5,7 @@
 #include "launchers/admin/relay.h"
 #include "lp/base/error.h"
 #include "lp/base/text.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 
 namespace lp::tool {
 namespace {
@@ -25,8 +25,8 @@ launch::AdminClient connect_to(const RunView& run) {
   if (!client.open()) {
     const RunView now = view_of(run.place);
     const bool elsewhere = now.life == Life::elsewhere;
-    throw Refusal(Exit::not_live,
-                  run.place.name + ": " + sentence_of(now) + (elsewhere ? "; " + client.trouble() : ""));
+    throw CommandError(Exit::not_live,
+                       run.place.name + ": " + sentence_of(now) + (elsewhere ? "; " + client.trouble() : ""));
   }
   return client;
 }
@@ -36,12 +36,12 @@ JsonValue ask(launch::AdminClient& client, const std::string& request, Duration 
   client.ask(request, until);
   const auto line = client.next(until);
   if (!line.has_value() && client.open()) {
-    throw Refusal(Exit::timed_out, "the run does not answer within " + duration_text(patience) +
-                                       ": its launcher may be suspended or overloaded");
+    throw CommandError(Exit::timed_out, "the run does not answer within " + duration_text(patience) +
+                                            ": its launcher may be suspended or overloaded");
   }
-  if (!line.has_value()) throw Refusal(Exit::not_live, "the run has ended meanwhile");
+  if (!line.has_value()) throw CommandError(Exit::not_live, "the run has ended meanwhile");
   JsonValue answer = JsonValue::parse(*line);
-  if (const JsonValue* error = answer.find("error")) throw Refusal(Exit::failed, error->text());
+  if (const JsonValue* error = answer.find("error")) throw CommandError(Exit::failed, error->text());
   return answer;
 }
 

@@ -12,16 +12,16 @@ namespace lp::tool {
 
 // Connects to the run on the host of its launcher. The client is not open when no launcher serves there.
 launch::AdminClient try_to_connect(const RunView& run);
-// Connects to the run. Throws Refusal(not_live), with the state of the run, when no launcher serves there.
+// Connects to the run. Throws CommandError(not_live), with the state of the run, when no launcher serves there.
 launch::AdminClient connect_to(const RunView& run);
 
 inline constexpr Duration kAnswerTimeout = std::chrono::seconds(10);
 
-// The answer to a request. Throws Refusal: (failed) with the run's error, (timed_out) when it does not answer within
-// `patience`, (not_live) when it ends instead.
+// The answer to a request. Throws CommandError: (failed) with the run's error, (timed_out) when it does not answer
+// within `patience`, (not_live) when it ends instead.
 JsonValue ask(launch::AdminClient& client, const std::string& request, Duration patience = kAnswerTimeout);
 
-// The resources and the calls of the run at this moment. Throws Refusal as ask() does.
+// The resources and the calls of the run at this moment. Throws CommandError as ask() does.
 MeasureRecord measure(launch::AdminClient& client);
 
 // Waits for the duration. Returns false when the run has ended meanwhile.

@@ -17,7 +17,7 @@
 #include "lp/base/json.h"
 #include "lp/base/scheduler.h"
 #include "lp/base/text.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/run_text.h"
 
 namespace lp::tool {
@@ -32,7 +32,7 @@ std::optional<T> read_record(const std::filesystem::path& path) {
   try {
     return from_json<T>(*document);
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, path.string() + ": " + error.text());
+    throw CommandError(Exit::failed, path.string() + ": " + error.text());
   }
 }
 
@@ -136,7 +136,7 @@ std::vector<RunLocation> all_runs() {
   try {
     return launch::all_runs();
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, error.text());
+    throw CommandError(Exit::failed, error.text());
   }
 }
 
@@ -144,7 +144,7 @@ RunLocation find_run(const std::string& given) {
   try {
     return launch::find_run(given);
   } catch (const Error& error) {
-    throw Refusal(Exit::unknown, error.text());
+    throw CommandError(Exit::unknown, error.text());
   }
 }
 
@@ -152,7 +152,7 @@ std::optional<std::string> read_text(const std::filesystem::path& path) {
   try {
     return read_text_if_any(path, kLargestRecord);
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, error.text());
+    throw CommandError(Exit::failed, error.text());
   }
 }
 
@@ -162,14 +162,14 @@ std::optional<JsonValue> read_document(const std::filesystem::path& path) {
   try {
     return JsonValue::parse(*text);
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, path.string() + ": " + error.text());
+    throw CommandError(Exit::failed, path.string() + ": " + error.text());
   }
 }
 
 RunView view_of(const RunLocation& place) {
   RunView run{.place = place};
   if (!launch::is_run(place.directory))
-    throw Refusal(Exit::unknown, place.directory.string() + " does not contain a run");
+    throw CommandError(Exit::unknown, place.directory.string() + " does not contain a run");
   run.record = read_record<RunRecord>(place.directory / "run.json").value_or(RunRecord());
   if (run.record.job.empty()) run.record.job = job_of(place);  // the job has not begun yet
   run.jobs = jobs_of(run.record);

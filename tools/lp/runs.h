@@ -38,19 +38,19 @@ struct RunView {
   bool silent = false;  // the launcher lives and does not answer: `status` is what its files have
 };
 
-// All runs, the newest first. Throws Refusal(failed) when the environment does not define where runs are.
+// All runs, the newest first. Throws CommandError(failed) when the environment does not define where runs are.
 std::vector<RunLocation> all_runs();
 
-// Like internal::find_run. Throws Refusal(unknown).
+// Like internal::find_run. Throws CommandError(unknown).
 RunLocation find_run(const std::string& given);
 
-// Throws Refusal(failed) when there is no run in the directory, or its files are no JSON.
+// Throws CommandError(failed) when there is no run in the directory, or its files are no JSON.
 RunView view_of(const RunLocation& place);
 
-// The text of a file of the run; nothing if there is no such file. Throws Refusal(failed) when it cannot be read or is
-// too large.
+// The text of a file of the run; nothing if there is no such file. Throws CommandError(failed) when it cannot be read
+// or is too large.
 std::optional<std::string> read_text(const std::filesystem::path& path);
-// The file as JSON. Throws Refusal(failed) when it is malformed.
+// The file as JSON. Throws CommandError(failed) when it is malformed.
 std::optional<JsonValue> read_document(const std::filesystem::path& path);
 
 // The state for a table: "running", "no answer", "succeeded", "failed", "stopped" from outside, "launcher gone",

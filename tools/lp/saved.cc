@@ -8,7 +8,7 @@
 #include "lp/base/error.h"
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/runs.h"
 
 namespace lp::tool {
@@ -68,7 +68,7 @@ SavedList list_saved(const std::string& given) {
   if (std::filesystem::is_regular_file(path, error)) return {.all = {of_file(path)}};
   if (given.find('/') == std::string::npos) return of_run(find_run(given).directory);
   if (!std::filesystem::is_directory(path, error)) {
-    throw Refusal(Exit::unknown, "there is no file and no directory " + quote(given));
+    throw CommandError(Exit::unknown, "there is no file and no directory " + quote(given));
   }
   if (std::filesystem::is_directory(path / "checkpoints", error)) return of_run(path);
   return path.parent_path().filename() == "checkpoints" ? of_cut_directory(path) : of_files(path);

@@ -32,7 +32,7 @@ struct SavedList {
 };
 
 // Lists the saved state of a run, of a cut's directory, of any directory with checkpoint files, or of one file. A word
-// is a path if it has a slash or names a file. Reads only heads and indexes. Throws Refusal(unknown) when there is
+// is a path if it has a slash or names a file. Reads only heads and indexes. Throws CommandError(unknown) when there is
 // none, and Error for a file that is no checkpoint.
 SavedList list_saved(const std::string& given);
 

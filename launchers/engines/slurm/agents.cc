@@ -185,13 +185,13 @@ struct SlurmAgents::State {
         agent_keys(make_keys(hosts.size())),
         agents(hosts.size()),
         missing(hosts.size()),
-        reception({.address = address_for(hosts),
-                   .keys = keys,
-                   .agents = public_keys(agent_keys),
-                   .lease = std::chrono::ceil<std::chrono::seconds>(options.lease)},
-                  [this](std::size_t host, Descriptor stream) { arrive(host, std::move(stream)); }) {}
+        acceptor({.address = address_for(hosts),
+                  .keys = keys,
+                  .agents = public_keys(agent_keys),
+                  .lease = std::chrono::ceil<std::chrono::seconds>(options.lease)},
+                 [this](std::size_t host, Descriptor stream) { arrive(host, std::move(stream)); }) {}
   ~State() {
-    reception.finish();
+    acceptor.finish();
     agents.clear();
   }
 
@@ -224,7 +224,7 @@ struct SlurmAgents::State {
   std::mutex mutex;
   std::vector<std::pair<std::size_t, Descriptor>> arrivals;
   bool all_there = false;
-  AgentAcceptor reception;  // destroyed first: its thread uses the members above, and srun waits for agents
+  AgentAcceptor acceptor;  // destroyed first: its thread uses the members above, and srun waits for agents
 };
 
 void SlurmAgents::State::start_all() {
@@ -271,7 +271,7 @@ void SlurmAgents::State::start(const std::vector<std::size_t>& there, bool may_t
     command.push_back("--het-group=" + std::to_string(hosts[there.front()].component));
   }
   command.insert(command.end(),
-                 {"/bin/sh", "-c", task_script(binary, may_take, lines.size(), reception.endpoint(), options.mark)});
+                 {"/bin/sh", "-c", task_script(binary, may_take, lines.size(), acceptor.endpoint(), options.mark)});
   sruns.push_back(std::make_unique<Srun>(command, std::move(lines), binary, may_take));
   poller.add(sruns.back()->fd(), hosts.size() + sruns.size() - 1, /*writable=*/true);
 }
@@ -309,7 +309,7 @@ void SlurmAgents::State::read_srun(std::size_t index) {
   }
 }
 
-// Runs in the thread of the reception. An agent that dials once more, after all were there, is refused.
+// Runs in the thread of the acceptor. An agent that dials once more, after all were there, is refused.
 void SlurmAgents::State::arrive(std::size_t host, Descriptor stream) {
   const std::lock_guard lock(mutex);
   if (all_there) return;
@@ -373,6 +373,6 @@ std::vector<RemoteAgent> SlurmAgents::take_agents() {
   return taken;
 }
 
-void SlurmAgents::finish() { state_->reception.finish(); }
+void SlurmAgents::finish() { state_->acceptor.finish(); }
 
 }  // namespace lp::launch

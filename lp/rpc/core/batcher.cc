@@ -12,13 +12,13 @@ namespace {
 // A batch that runs in its service's turn.
 class BatchTask final : public Task {
  public:
-  BatchTask(ServiceInstance& node, const Method& method, std::vector<Call*> calls)
+  BatchTask(ServiceInstance& node, const Method& method, std::vector<ServerCall*> calls)
       : node_(node), method_(method), calls_(std::move(calls)) {}
 
   void run() noexcept override {
     CallContext context{.node = &node_, .deadline = Time::min(), .chain = new_chain(), .holds_turn = true};
-    std::vector<Call*> wanted;
-    for (Call*& call : calls_) {
+    std::vector<ServerCall*> wanted;
+    for (ServerCall*& call : calls_) {
       if (!call->wanted()) continue;
       if (!call->begin_once()) {
         call = nullptr;
@@ -33,16 +33,16 @@ class BatchTask final : public Task {
       node_.turn().begin_work(method_.name, Standing::kNobody, about_now());
       const CallContextScope scope(context);
       method_.run_batch(node_, method_, wanted);
-      for (Call* call : wanted) call->note_return();
+      for (ServerCall* call : wanted) call->note_return();
     }
-    for (Call* call : calls_) {
+    for (ServerCall* call : calls_) {
       if (call != nullptr) call->release();
     }
     delete this;
   }
 
   void refuse(const Error& error) noexcept override {
-    for (Call* call : calls_) {
+    for (ServerCall* call : calls_) {
       if (!call->move_on()) call->refuse(error);
     }
     delete this;
@@ -51,13 +51,13 @@ class BatchTask final : public Task {
  private:
   ServiceInstance& node_;
   const Method& method_;
-  std::vector<Call*> calls_;
+  std::vector<ServerCall*> calls_;
 };
 
 }  // namespace
 
-void Batcher::add(Call* call) {
-  std::vector<Call*> full;
+void Batcher::add(ServerCall* call) {
+  std::vector<ServerCall*> full;
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(call);
@@ -73,7 +73,7 @@ void Batcher::add(Call* call) {
 }
 
 void Batcher::flush(std::uint64_t round) {
-  std::vector<Call*> calls;
+  std::vector<ServerCall*> calls;
   {
     const std::lock_guard lock(mutex_);
     if (round != round_) return;
@@ -84,17 +84,19 @@ void Batcher::flush(std::uint64_t round) {
   if (!calls.empty()) post(std::move(calls));
 }
 
-void Batcher::post(std::vector<Call*> calls) { node_.turn().post(new BatchTask(node_, method_, std::move(calls))); }
+void Batcher::post(std::vector<ServerCall*> calls) {
+  node_.turn().post(new BatchTask(node_, method_, std::move(calls)));
+}
 
 void Batcher::close(const Error& error) {
-  std::vector<Call*> calls;
+  std::vector<ServerCall*> calls;
   {
     const std::lock_guard lock(mutex_);
     calls = std::exchange(waiting_, {});
     ++round_;
     if (timer_ != 0) node_.process().timers().cancel(std::exchange(timer_, 0));
   }
-  for (Call* call : calls) {
+  for (ServerCall* call : calls) {
     if (!call->move_on()) call->refuse(error);
   }
 }

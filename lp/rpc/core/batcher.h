@@ -13,18 +13,18 @@ class Batcher {
  public:
   Batcher(ServiceInstance& node, const Method& method) : node_(node), method_(method) {}
 
-  void add(Call* call);
+  void add(ServerCall* call);
   // Refuses the calls that wait; the turn refuses later calls.
   void close(const Error& error);
 
  private:
   void flush(std::uint64_t round);
-  void post(std::vector<Call*> calls);
+  void post(std::vector<ServerCall*> calls);
 
   ServiceInstance& node_;
   const Method& method_;
   std::mutex mutex_;
-  std::vector<Call*> waiting_;
+  std::vector<ServerCall*> waiting_;
   std::uint64_t round_ = 0;  // number of the batch that is gathered: the timer of an earlier batch does nothing
   Timers::Id timer_ = 0;
 };

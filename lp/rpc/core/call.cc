@@ -69,7 +69,7 @@ void DeadlineTimer::cancel(LocalProcess& process) noexcept {
   if (const Timers::Id id = id_.exchange(0); id != 0) process.timers().cancel(id);
 }
 
-Call::Call(const ResultOps& result, const Outgoing& call, void* arguments, void* end)
+ServerCall::ServerCall(const ResultOps& result, const Outgoing& call, void* arguments, void* end)
     : Task(call.scope.chain),
       result_(result),
       arguments_(aligned(end, call.info.arguments->alignment)),
@@ -83,7 +83,8 @@ Call::Call(const ResultOps& result, const Outgoing& call, void* arguments, void*
   has_arguments_ = true;
 }
 
-Call::Call(const ResultOps& result, ServiceInstance& node, const Method& method, Incoming&& message, void* end)
+ServerCall::ServerCall(const ResultOps& result, ServiceInstance& node, const Method& method, Incoming&& message,
+                       void* end)
     : Task(message.scope.chain),
       result_(result),
       arguments_(aligned(end, method.arguments->alignment)),
@@ -98,13 +99,13 @@ Call::Call(const ResultOps& result, ServiceInstance& node, const Method& method,
   note_arrival();
 }
 
-Call::~Call() {
+ServerCall::~ServerCall() {
   if (open_place_ != nullptr) node_->closed(*this);  // nobody will bring its result
   record_handler();                                  // only now nobody changes the record any more
   drop_arguments();
 }
 
-void Call::drop_arguments() noexcept {
+void ServerCall::drop_arguments() noexcept {
   if (std::exchange(has_arguments_, false)) ops().destroy(arguments_);
 }
 
@@ -114,19 +115,19 @@ constexpr std::size_t kFront = alignof(std::max_align_t);
 static_assert(kFront >= sizeof(std::size_t));
 }  // namespace
 
-void* Call::operator new(std::size_t size, const ArgumentsOps& arguments) {
+void* ServerCall::operator new(std::size_t size, const ArgumentsOps& arguments) {
   const std::size_t all = kFront + size + arguments.alignment + arguments.size;
   void* const memory = take_memory(all);
   ::new (memory) std::size_t(all);
   return static_cast<std::byte*>(memory) + kFront;
 }
 
-void Call::operator delete(void* call) noexcept {
+void ServerCall::operator delete(void* call) noexcept {
   void* const memory = static_cast<std::byte*>(call) - kFront;
   give_memory(memory, *std::launder(static_cast<std::size_t*>(memory)));
 }
 
-void Call::run() noexcept {
+void ServerCall::run() noexcept {
   const std::shared_ptr<Connection>& caller = reply_.connection;
   const Connection::Hold hold = caller == nullptr ? Connection::Hold::no : caller->hold(*this);
   if (hold == Connection::Hold::no) {
@@ -138,7 +139,7 @@ void Call::run() noexcept {
   }
 }
 
-void Call::run_now() noexcept {
+void ServerCall::run_now() noexcept {
   if (!wanted()) {
     release();
     return;
@@ -175,7 +176,7 @@ void Call::run_now() noexcept {
   release();
 }
 
-void Call::note_arrival() noexcept {
+void ServerCall::note_arrival() noexcept {
   if (!scope_.span || !node_->process().spans().on()) return;
   record_handler();  // an earlier attempt has ended
   handled_ = std::make_unique<SpanRecord>(SpanRecord{.id = scope_.span.id,
@@ -188,11 +189,11 @@ void Call::note_arrival() noexcept {
 }
 
 // A handler that never began has no record.
-void Call::record_handler() noexcept {
+void ServerCall::record_handler() noexcept {
   if (handled_ != nullptr && handled_->begin != Time()) node_->process().spans().record(*handled_);
 }
 
-std::uint64_t Call::note_begin() noexcept {
+std::uint64_t ServerCall::note_begin() noexcept {
   if (handled_ != nullptr) {
     handled_->begin = now();
     handled_->thread = thread_id();
@@ -200,13 +201,13 @@ std::uint64_t Call::note_begin() noexcept {
   return scope_.span.id;
 }
 
-void Call::note_return() noexcept {
+void ServerCall::note_return() noexcept {
   if (handled_ != nullptr && handled_->end == Time()) handled_->end = now();
 }
 
-bool Call::begin_once() { return !counts_once() || node_->once().begin(*this); }
+bool ServerCall::begin_once() { return !counts_once() || node_->once().begin(*this); }
 
-void Call::prepare() {
+void ServerCall::prepare() {
   room.reset();
   if (!came_as_bytes()) return;
   Reader reader(message_.body.bytes().subspan(offset_), message_.arrays);
@@ -216,7 +217,7 @@ void Call::prepare() {
   message_ = {};
 }
 
-void Call::invoke() {
+void ServerCall::invoke() {
   std::optional<CopiedArguments> copy;
   if (keeps_arguments()) copy.emplace(ops(), arguments_);
   void* const arguments = copy.has_value() ? copy->get() : arguments_;
@@ -237,7 +238,7 @@ void Call::invoke() {
   }
 }
 
-void Call::done() noexcept {
+void ServerCall::done() noexcept {
   if (counts_once()) {
     Outcome outcome;
     result_.encode(*this, outcome.message, nullptr);
@@ -247,10 +248,10 @@ void Call::done() noexcept {
   if (claim()) publish();
 }
 
-void Call::follow(const Ref<StateBase>& from) {
+void ServerCall::follow(const Ref<StateBase>& from) {
   const bool opens = !from->ready();
   if (opens) node_->opened(*this);
-  on_ready_anywhere(*from, [from, self = Ref<Call>::share(this), opens] {
+  on_ready_anywhere(*from, [from, self = Ref<ServerCall>::share(this), opens] {
     if (opens) self->node_->closed(*self);
     if (from->failed()) {
       self->settle(self->node_->failure(*self->method_, self->scope_, std::make_exception_ptr(from->error())));
@@ -261,7 +262,7 @@ void Call::follow(const Ref<StateBase>& from) {
   });
 }
 
-void Call::settle(const Error& error) noexcept {
+void ServerCall::settle(const Error& error) noexcept {
   if (counts_once()) node_->once().finish(caller_, {.message = {}, .error = error});
   if (error.kind() == ErrorKind::stopped && node_->stopping()) {
     fail_lost();
@@ -270,7 +271,7 @@ void Call::settle(const Error& error) noexcept {
   }
 }
 
-void Call::fail_lost() noexcept {
+void ServerCall::fail_lost() noexcept {
   if (came_as_bytes()) {
     end_lost(/*began=*/true, "the node ended before it replied");
   } else if (keeps_arguments()) {
@@ -282,21 +283,21 @@ void Call::fail_lost() noexcept {
   }
 }
 
-bool Call::move_on() noexcept {
+bool ServerCall::move_on() noexcept {
   if (!came_as_bytes()) return peer_->resend_local(*this, *info_);
   end_lost(/*began=*/false, "the node ended before the call began");
   release();
   return true;
 }
 
-void Call::end_lost(bool began, const char* text) noexcept {
+void ServerCall::end_lost(bool began, const char* text) noexcept {
   if (!claim()) return;
   lost_ = true;
   began_ = began;
   publish_error(Error(ErrorKind::stopped, text));
 }
 
-void Call::answer(const Message& reply) noexcept {
+void ServerCall::answer(const Message& reply) noexcept {
   if (!claim()) return;
   try {
     result_.decode(*this, reply, reply_front());
@@ -306,7 +307,7 @@ void Call::answer(const Message& reply) noexcept {
   }
 }
 
-void Call::refuse(const Error& error) noexcept {
+void ServerCall::refuse(const Error& error) noexcept {
   if (node_ == nullptr) {
     fail(ran_ ? with_may_have_run(error) : error);
   } else {
@@ -319,15 +320,15 @@ void Call::refuse(const Error& error) noexcept {
   release();
 }
 
-Error Call::late() const {
+Error ServerCall::late() const {
   return late_after(peer_->late_error(*info_, scope_, may_have_run()), scope_.allowed,
                     text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_->process()));
 }
-std::optional<CallName> Call::call_name() const {
+std::optional<CallName> ServerCall::call_name() const {
   if (came_as_bytes()) return std::nullopt;
   return CallName{.callee = peer_->id(), .method = std::string(info_->name), .chain = scope_.chain};
 }
-void Call::add_obstacles(Standings& all) const {
+void ServerCall::add_obstacles(Standings& all) const {
   if (came_as_bytes()) {
     add_standings(*node_, all);
   } else {
@@ -335,13 +336,13 @@ void Call::add_obstacles(Standings& all) const {
   }
 }
 
-std::uint32_t Call::answerer() const noexcept { return node_ == nullptr ? 0 : node_->incarnation(); }
+std::uint32_t ServerCall::answerer() const noexcept { return node_ == nullptr ? 0 : node_->incarnation(); }
 
-void Call::watch_deadline() {
+void ServerCall::watch_deadline() {
   if (!came_as_bytes()) timer_.watch(peer_->process(), *this, scope_.deadline);
 }
 
-void Call::count() noexcept {
+void ServerCall::count() noexcept {
   counted_.end(failed(), answerer());
   if (!scope_.span) return;
   if (handled_ != nullptr) {
@@ -353,7 +354,7 @@ void Call::count() noexcept {
   }
 }
 
-void Call::completed() noexcept {
+void ServerCall::completed() noexcept {
   if (!came_as_bytes()) {
     timer_.cancel(peer_->process());
   } else if (lost_) {
@@ -371,7 +372,7 @@ void Call::completed() noexcept {
   }
 }
 
-void Pending::count() noexcept {
+void ClientCall::count() noexcept {
   const bool fails = failed() && !one_way_;
   counted.end(fails, one_way_ ? 0 : incarnation);
   if (!recorded_) return;
@@ -382,7 +383,7 @@ Room::~Room() {
   if (sender_ != nullptr) sender_->taken(bytes_);
 }
 
-void Pending::wait_here(Budget& outgoing, Budget::Account& account) {
+void ClientCall::wait_here(Budget& outgoing, Budget::Account& account) {
   delayed = true;
   if (awaited || message.size() < Budget::kSmall) return;
   if (!leaving) leaving = outgoing.take(account, message.size());
@@ -391,13 +392,13 @@ void Pending::wait_here(Budget& outgoing, Budget::Account& account) {
   wake();
 }
 
-void Pending::leave() {
+void ClientCall::leave() {
   sent.store(true);
   leaving.give_back();
   if (delayed) wake();
 }
 
-void Pending::encode(const void* arguments) {
+void ClientCall::encode(const void* arguments) {
   const PeerReceiver receiver(peer_);
   Writer writer(call_front(scope_.path.size));
   writer.set_receiver(&receiver);
@@ -405,9 +406,9 @@ void Pending::encode(const void* arguments) {
   message = writer.take();
 }
 
-std::size_t Pending::front(const CallPath& path) { return call_front(path.size); }
+std::size_t ClientCall::front(const CallPath& path) { return call_front(path.size); }
 
-void Pending::on_value(const Message& reply, std::size_t offset) noexcept {
+void ClientCall::on_value(const Message& reply, std::size_t offset) noexcept {
   if (!claim()) return;
   counted.received(reply.size());
   try {
@@ -418,48 +419,48 @@ void Pending::on_value(const Message& reply, std::size_t offset) noexcept {
   }
 }
 
-std::shared_ptr<Connection> Pending::carrier() const { return peer_.connection(); }
-void Pending::want() noexcept {
+std::shared_ptr<Connection> ClientCall::carrier() const { return peer_.connection(); }
+void ClientCall::want() noexcept {
   if (wanted.exchange(true)) return;
   if (const auto connection = carrier()) connection->expect(*this);
 }
-Error Pending::late() const {
+Error ClientCall::late() const {
   return late_after(peer_.late_error(info_, scope_, may_have_run()), scope_.allowed,
                     text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_.process()));
 }
-std::optional<CallName> Pending::call_name() const {
+std::optional<CallName> ClientCall::call_name() const {
   return CallName{.callee = peer_.id(), .method = std::string(info_.name), .chain = scope_.chain};
 }
-void Pending::inquire() {
+void ClientCall::inquire() {
   if (const auto connection = carrier()) {
     connection->inquire(*this);
   } else {
     StateBase::inquire();
   }
 }
-void Pending::add_obstacles(Standings& all) const {
+void ClientCall::add_obstacles(Standings& all) const {
   if (peer_.local() != nullptr) {
     add_obstacles_here(peer_, all);
   } else {
     add_noted(all);
   }
 }
-void Pending::watch_deadline() { timer_.watch(peer_.process(), *this, scope_.deadline); }
-void Pending::on_served(StateBase& served) noexcept {
+void ClientCall::watch_deadline() { timer_.watch(peer_.process(), *this, scope_.deadline); }
+void ClientCall::on_served(StateBase& served) noexcept {
   served.retain();
   Ref<StateBase> former(served_.exchange(&served));
   if (ready()) cancel_served();  // the caller gave up meanwhile
 }
-void Pending::cancel_served() noexcept {
+void ClientCall::cancel_served() noexcept {
   if (served_.load(std::memory_order_relaxed) == nullptr) return;
   // This has no effect if the result came from there.
   if (const Ref<StateBase> served = take_served(); served && failed()) served->cancel(error());
 }
-void Pending::completed() noexcept {
+void ClientCall::completed() noexcept {
   cancel_served();
   timer_.cancel(peer_.process());
 }
-void Pending::cancelled() noexcept { peer_.forget(*this); }
+void ClientCall::cancelled() noexcept { peer_.forget(*this); }
 
 CallScope scope_of_context(const CallContext& context) {
   CallScope scope;

@@ -1,6 +1,6 @@
 #pragma once
-// A call on its way: at its callee (Call), and at a caller that waits for another process (Pending). The types of its
-// arguments and result are erased here, so that this code exists once; typed_call.h knows them.
+// A call on its way: at its callee (ServerCall), and at a caller that waits for another process (ClientCall). The types
+// of its arguments and result are erased here, so that this code exists once; typed_call.h knows them.
 
 #include <atomic>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace lp::rpc {
 class Connection;
 class LocalProcess;
 class Peer;
-class Pending;
+class ClientCall;
 
 // The caller and the number of its call. It is equal for all attempts at one call.
 struct Caller {
@@ -45,7 +45,7 @@ struct Caller {
 struct ReplyTo {
   std::shared_ptr<Connection> connection{};  // reply to another process, under the number `call`
   std::uint64_t call = 0;
-  Ref<Pending> pending{};  // reply within this process
+  Ref<ClientCall> pending{};  // reply within this process
 };
 
 // The room that a call has at its callee until it begins. When this object is destroyed, other calls get the room.
@@ -93,9 +93,9 @@ struct ResultOps {
   void (*encode)(StateBase& state, Message& out, const MessageReceiver* receiver);
   void (*decode)(StateBase& state, const Message& message, std::size_t offset);  // throws Error
   void (*move)(StateBase& from, StateBase& to);
-  Call* (*call)(const Outgoing& call, void* arguments);  // moves the arguments out of `arguments`
-  Call* (*receive)(ServiceInstance& node, const Method& method, Incoming&& message);
-  Pending* (*pending)(const Outgoing& call, bool one_way);
+  ServerCall* (*call)(const Outgoing& call, void* arguments);  // moves the arguments out of `arguments`
+  ServerCall* (*receive)(ServiceInstance& node, const Method& method, Incoming&& message);
+  ClientCall* (*pending)(const Outgoing& call, bool one_way);
 };
 
 // Ends a state at its deadline when no thread waits for it. Part of the state.
@@ -110,15 +110,15 @@ class DeadlineTimer {
 
 // A call at its callee: arguments, result and place in the queue in one object. The arguments lie behind the rest of
 // it, at `end`. The call came from this process, with its arguments, or as bytes.
-class Call : public StateBase, public Task {
+class ServerCall : public StateBase, public Task {
  public:
-  Call(const ResultOps& result, const Outgoing& call, void* arguments, void* end);
-  Call(const ResultOps& result, ServiceInstance& node, const Method& method, Incoming&& message, void* end);
-  ~Call() override;
+  ServerCall(const ResultOps& result, const Outgoing& call, void* arguments, void* end);
+  ServerCall(const ResultOps& result, ServiceInstance& node, const Method& method, Incoming&& message, void* end);
+  ~ServerCall() override;
 
   // new (*method.arguments) SomeCall(...)
   static void* operator new(std::size_t size, const ArgumentsOps& arguments);
-  static void operator delete(void* call, const ArgumentsOps&) { Call::operator delete(call); }
+  static void operator delete(void* call, const ArgumentsOps&) { ServerCall::operator delete(call); }
   static void operator delete(void* call) noexcept;
 
   const Method& method() const { return *method_; }
@@ -212,14 +212,14 @@ class Call : public StateBase, public Task {
   std::unique_ptr<SpanRecord> handled_;
   // In the list of its node, if its handler has returned and its result is still to come:
   friend class ServiceInstance;
-  Call* next_open_ = nullptr;
-  Call** open_place_ = nullptr;
+  ServerCall* next_open_ = nullptr;
+  ServerCall** open_place_ = nullptr;
 };
 
 // A call to another process, at its caller, until its reply is there.
-class Pending : public StateBase {
+class ClientCall : public StateBase {
  public:
-  Pending(const ResultOps& result, const Outgoing& outgoing, bool one_way)
+  ClientCall(const ResultOps& result, const Outgoing& outgoing, bool one_way)
       : counted(outgoing.counters),
         result_(result),
         peer_(outgoing.peer),

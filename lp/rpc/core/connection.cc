@@ -102,7 +102,7 @@ bool Connection::open() const { return phase_ != Phase::closed; }
 
 void Connection::add_calls(std::vector<OpenCall>& all, std::size_t most) const {
   const std::lock_guard lock(mutex_);
-  pending_.each(most, [&](const Pending* call) {
+  pending_.each(most, [&](const ClientCall* call) {
     const OpenCall::State state = call->sent.load(std::memory_order_relaxed) ? OpenCall::State::sent
                                   : phase_ == Phase::open                    ? OpenCall::State::asks
                                                                              : OpenCall::State::held;
@@ -110,7 +110,7 @@ void Connection::add_calls(std::vector<OpenCall>& all, std::size_t most) const {
   });
 }
 
-bool Connection::start(Pending& call) {
+bool Connection::start(ClientCall& call) {
   std::unique_lock lock(mutex_);
   if (phase_ == Phase::closed) return false;
   if (phase_ == Phase::refused) {
@@ -148,7 +148,7 @@ bool Connection::start(Pending& call) {
     call.expected = call.wanted.load() || size >= kBytesToExpect;
     if (call.expected) link_->expect();
   }
-  std::vector<Pending*> sent_one_way;
+  std::vector<ClientCall*> sent_one_way;
   if (phase_ == Phase::open) {
     transmit_or_ask(call, sent_one_way);
   } else {
@@ -160,19 +160,19 @@ bool Connection::start(Pending& call) {
   return true;
 }
 
-void Connection::add(Pending& call) {
+void Connection::add(ClientCall& call) {
   call.call = pending_.add(&call);
   bytes_ += call.size;
 }
 
-void Connection::end_one_way(const std::vector<Pending*>& sent) {
-  for (Pending* call : sent) {
+void Connection::end_one_way(const std::vector<ClientCall*>& sent) {
+  for (ClientCall* call : sent) {
     call->end_one_way();
     call->release();
   }
 }
 
-void Connection::transmit(Pending& call, bool granted) {
+void Connection::transmit(ClientCall& call, bool granted) {
   call.leave();
   if (call.claimed()) return;  // its caller gives up: cancel follows
   CallHead head{.call = call.one_way() && !granted ? 0 : call.call,
@@ -196,14 +196,14 @@ void Connection::transmit(Pending& call, bool granted) {
   link_->send(std::move(message));
 }
 
-void Connection::cancel(Pending& call) {
-  std::vector<Pending*> sent_one_way;
+void Connection::cancel(ClientCall& call) {
+  std::vector<ClientCall*> sent_one_way;
   {
     const std::lock_guard lock(mutex_);
     const auto unsent = std::find(unsent_.begin(), unsent_.end(), &call);
     const auto asking =
         std::find_if(asking_.begin(), asking_.end(), [&](const Asking& one) { return one.call == &call; });
-    Pending** const found = pending_.find(call.call);
+    ClientCall** const found = pending_.find(call.call);
     const bool in_pending = found != nullptr && *found == &call;
     if (!in_pending && unsent == unsent_.end() && asking == asking_.end()) return;
     if (in_pending) {
@@ -220,37 +220,37 @@ void Connection::cancel(Pending& call) {
   call.release();
 }
 
-void Connection::expect(Pending& call) {
+void Connection::expect(ClientCall& call) {
   const std::lock_guard lock(mutex_);
-  Pending** const found = pending_.find(call.call);
+  ClientCall** const found = pending_.find(call.call);
   if (found == nullptr || *found != &call || std::exchange(call.expected, true)) return;
   link_->expect();
 }
 
-void Connection::forget(Pending& call) {
+void Connection::forget(ClientCall& call) {
   bytes_ -= call.size;
   if (std::exchange(call.in_window, false)) window_used_ -= call.size;
   if (std::exchange(call.expected, false)) link_->expect_no_more();
 }
 
-void Connection::grant(Pending& call, std::uint64_t items) {
+void Connection::grant(ClientCall& call, std::uint64_t items) {
   const std::lock_guard lock(mutex_);
   if (phase_ == Phase::open) link_->send(signal_packet(PacketKind::credit, {.call = call.call, .amount = items}));
 }
 
-void Connection::inquire(Pending& call) noexcept {
+void Connection::inquire(ClientCall& call) noexcept {
   const std::lock_guard lock(mutex_);
-  Pending** const found = pending_.find(call.call);
+  ClientCall** const found = pending_.find(call.call);
   if (phase_ != Phase::open || found == nullptr || *found != &call || !call.sent.load()) return;
   link_->send(signal_packet(PacketKind::inquiry, {.call = call.call}));
 }
 
 void Connection::lose(Peer& peer, Loss loss) {
   const std::lock_guard losing(losing_);
-  std::vector<Pending*> lost;
+  std::vector<ClientCall*> lost;
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(unsent_, [&](Pending* call) {
+    std::erase_if(unsent_, [&](ClientCall* call) {
       if (&call->peer() != &peer) return false;
       if (call->one_way()) lost.push_back(call);
       return true;
@@ -260,18 +260,18 @@ void Connection::lose(Peer& peer, Loss loss) {
       if (one.call->one_way() && !one.asked) lost.push_back(one.call);
       return true;
     });
-    for (Pending* call : pending_.take_if([&](const Pending* one) { return &one->peer() == &peer; })) {
+    for (ClientCall* call : pending_.take_if([&](const ClientCall* one) { return &one->peer() == &peer; })) {
       forget(*call);
       lost.push_back(call);
     }
   }
-  for (Pending* call : lost) peer.lost(*call, call->sent.load(std::memory_order_relaxed), loss);
+  for (ClientCall* call : lost) peer.lost(*call, call->sent.load(std::memory_order_relaxed), loss);
 }
 
 // Returns the one-way calls that have not left. A call with a number is in pending_.
-std::vector<Pending*> Connection::take_unsent_one_way() {
-  std::vector<Pending*> left;
-  for (Pending* call : std::exchange(unsent_, {})) {
+std::vector<ClientCall*> Connection::take_unsent_one_way() {
+  std::vector<ClientCall*> left;
+  for (ClientCall* call : std::exchange(unsent_, {})) {
     if (call->one_way()) left.push_back(call);
   }
   for (const Asking& one : std::exchange(asking_, {})) {
@@ -280,9 +280,9 @@ std::vector<Pending*> Connection::take_unsent_one_way() {
   return left;
 }
 
-std::vector<Pending*> Connection::end() {
-  std::vector<Pending*> left = take_unsent_one_way();
-  for (Pending* call : pending_.take_if([](const Pending*) { return true; })) {
+std::vector<ClientCall*> Connection::end() {
+  std::vector<ClientCall*> left = take_unsent_one_way();
+  for (ClientCall* call : pending_.take_if([](const ClientCall*) { return true; })) {
     forget(*call);
     left.push_back(call);
   }
@@ -291,9 +291,9 @@ std::vector<Pending*> Connection::end() {
 }
 
 void Connection::close() {
-  std::vector<Pending*> lost;
+  std::vector<ClientCall*> lost;
   std::vector<Ref<StateBase>> served;  // released outside the lock
-  std::deque<Call*> held;
+  std::deque<ServerCall*> held;
   std::map<std::uint64_t, Budget::Share> asked;  // given back outside the lock
   const std::lock_guard losing(losing_);
   {
@@ -305,35 +305,35 @@ void Connection::close() {
     asked.swap(asked_);
     asks_ = 0;
   }
-  for (Call* call : held) call->refuse(Error(ErrorKind::stopped, "its caller has ended"));
+  for (ServerCall* call : held) call->refuse(Error(ErrorKind::stopped, "its caller has ended"));
   for (const Ref<StateBase>& call : served) call->caller_ended();
-  for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed), Loss::broken);
+  for (ClientCall* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed), Loss::broken);
 }
 
 void Connection::sever() {
-  std::vector<Pending*> unsent;
+  std::vector<ClientCall*> unsent;
   const std::lock_guard losing(losing_);
   {
     const std::lock_guard lock(mutex_);
     if (phase_ != Phase::open) return;  // nothing was sent yet, and a refusal may be on its way
     phase_ = Phase::closed;
     unsent = take_unsent_one_way();
-    for (Pending* call : pending_.take_if([](const Pending* one) { return !one->sent.load(); })) {
+    for (ClientCall* call : pending_.take_if([](const ClientCall* one) { return !one->sent.load(); })) {
       forget(*call);
       unsent.push_back(call);
     }
   }
-  for (Pending* call : unsent) call->peer().lost(*call, /*may_have_run=*/false, Loss::broken);
+  for (ClientCall* call : unsent) call->peer().lost(*call, /*may_have_run=*/false, Loss::broken);
 }
 
 void Connection::fail_all(const Error& error) {
-  std::vector<Pending*> left;
+  std::vector<ClientCall*> left;
   {
     const std::lock_guard lock(mutex_);
     if (phase_ == Phase::closed || phase_ == Phase::refused) return;
     left = end();
   }
-  for (Pending* call : left) {
+  for (ClientCall* call : left) {
     call->on_error(call->sent.load(std::memory_order_relaxed) ? with_may_have_run(error) : error);
     call->release();
   }
@@ -386,7 +386,7 @@ void Connection::reply_lost(std::uint64_t call, bool may_have_run) {
   served = served_.take(call);
 }
 
-Connection::Hold Connection::hold_if_full(Call& call) noexcept {
+Connection::Hold Connection::hold_if_full(ServerCall& call) noexcept {
   const std::lock_guard lock(mutex_);
   if (phase_ != Phase::open) return Hold::no;
   if (next_ == &call) {
@@ -417,7 +417,7 @@ void Connection::resume(std::unique_lock<std::mutex> lock) noexcept {
     return;
   }
   if (link_->full()) return;
-  Call* const call = held_.front();
+  ServerCall* const call = held_.front();
   held_.pop_front();
   next_ = call;
   lock.unlock();

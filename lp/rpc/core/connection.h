@@ -26,8 +26,8 @@ bool equal_secrets(const std::string& a, const std::string& b);
 
 class Connection final : public std::enable_shared_from_this<Connection>, public MessageReceiver {
  public:
-  static constexpr std::size_t kCallLimit = CallSlots<Pending*>::kLimit;  // largest number of calls without a reply
-  static constexpr std::size_t kByteLimit = std::size_t{4} << 30;         // largest number of their bytes
+  static constexpr std::size_t kCallLimit = CallSlots<ClientCall*>::kLimit;  // largest number of calls without a reply
+  static constexpr std::size_t kByteLimit = std::size_t{4} << 30;            // largest number of their bytes
 
   Connection(LocalProcess& process, std::unique_ptr<Link> link) : process_(process), link_(std::move(link)) {}
   ~Connection();
@@ -37,13 +37,13 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
 
   // The caller's side. start takes over a reference of the call's state. If the connection is closed, it takes nothing
   // and returns false.
-  bool start(Pending& call);
-  void cancel(Pending& call);
+  bool start(ClientCall& call);
+  void cancel(ClientCall& call);
   // Notes that the reply is wanted at once.
-  void expect(Pending& call);
-  void grant(Pending& call, std::uint64_t items);
+  void expect(ClientCall& call);
+  void grant(ClientCall& call, std::uint64_t items);
   // Asks the other end what keeps the call from its reply.
-  void inquire(Pending& call) noexcept;
+  void inquire(ClientCall& call) noexcept;
   // Ends the calls to a node that is gone at the other end, or passes them to its next incarnation.
   void lose(Peer& peer, Loss loss);
   // Adds the calls that this process waits for, at most `most`.
@@ -60,7 +60,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   // The caller may take its replies more slowly than they are made. Then a call whose turn has come is held until the
   // caller has taken some, and so are the calls behind it. After a held call has run, go_on must follow.
   enum class Hold : std::uint8_t { no, held, was_held };
-  Hold hold(Call& call) noexcept {
+  Hold hold(ServerCall& call) noexcept {
     return !holding_.load(std::memory_order_relaxed) && !link_->full() ? Hold::no : hold_if_full(call);
   }
   void go_on() noexcept;
@@ -86,25 +86,25 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   bool opens(std::uint64_t place) const override { return link_->opens(place); }
 
  private:
-  Hold hold_if_full(Call& call) noexcept;
+  Hold hold_if_full(ServerCall& call) noexcept;
   void resume(std::unique_lock<std::mutex> lock) noexcept;
   // A call that waits until its callee has room, or behind one of the same caller and callee.
   struct Asking {
-    Pending* call;
+    ClientCall* call;
     bool asked;
     bool granted;
   };
   // These hold the lock. The one-way calls that they return in sent_one_way must be ended without the lock.
-  void transmit(Pending& call, bool granted = false);
-  void transmit_or_ask(Pending& call, std::vector<Pending*>& sent_one_way);
-  void transmit_more(std::vector<Pending*>& sent_one_way);
-  void add(Pending& call);  // adds to pending_
-  bool has_window(const Pending& call) const;
+  void transmit(ClientCall& call, bool granted = false);
+  void transmit_or_ask(ClientCall& call, std::vector<ClientCall*>& sent_one_way);
+  void transmit_more(std::vector<ClientCall*>& sent_one_way);
+  void add(ClientCall& call);  // adds to pending_
+  bool has_window(const ClientCall& call) const;
   void ask(Asking& asking);
-  static void end_one_way(const std::vector<Pending*>& sent);
-  std::vector<Pending*> take_unsent_one_way();
-  std::vector<Pending*> end();  // returns the calls that were still going on
-  void forget(Pending& call);   // the call is no longer in pending_
+  static void end_one_way(const std::vector<ClientCall*>& sent);
+  std::vector<ClientCall*> take_unsent_one_way();
+  std::vector<ClientCall*> end();  // returns the calls that were still going on
+  void forget(ClientCall& call);   // the call is no longer in pending_
   Runnable on_call(Message message, bool one_way);
   void on_reply(PacketKind kind, const Message& message);
   void on_signal(PacketKind kind, const Message& message);
@@ -118,7 +118,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   void on_hello(const Message& message);
   void on_welcome();
   void on_refusal(std::string text);
-  void fail_refused(Pending& call);  // called without the lock
+  void fail_refused(ClientCall& call);  // called without the lock
   void fail_all(const Error& error);
 
   LocalProcess& process_;
@@ -132,16 +132,16 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   std::string refusal_;                         // the text with which the other side refused this one
   bool refused_ = false;   // this side refused the other and counted it; used by the receiving thread
   std::size_t bytes_ = 0;  // bytes of the pending calls
-  CallSlots<Pending*> pending_;
-  std::vector<Pending*> unsent_;  // calls until the welcome; those with a reply are in pending_ too
-  std::size_t window_used_ = 0;   // bytes that did not ask and are on their way
-  std::deque<Asking> asking_;     // in order; calls with a reply, and calls that have asked, are in pending_ too
+  CallSlots<ClientCall*> pending_;
+  std::vector<ClientCall*> unsent_;  // calls until the welcome; those with a reply are in pending_ too
+  std::size_t window_used_ = 0;      // bytes that did not ask and are on their way
+  std::deque<Asking> asking_;        // in order; calls with a reply, and calls that have asked, are in pending_ too
   CallSlots<Ref<StateBase>> served_;
   std::map<std::uint64_t, Budget::Share> asked_;  // requests of the other side, with their room once they have it
   std::atomic<std::size_t> asks_ = 0;             // size of asked_
   std::size_t taken_ = 0;                         // bytes that are still to be reported to the other side
-  std::deque<Call*> held_;                        // held calls, in order
-  const Call* next_ = nullptr;                    // a call that was held and runs next
+  std::deque<ServerCall*> held_;                  // held calls, in order
+  const ServerCall* next_ = nullptr;              // a call that was held and runs next
   bool running_ = false;                          // next_ runs now
   std::atomic<bool> holding_ = false;
 };

@@ -21,7 +21,7 @@ namespace {
 // The calls that wait may exceed the cache. While a reply is handled, the call of the reply after the next one is
 // fetched, together with the slot for its result, which lies behind it.
 constexpr std::size_t kAhead = 2;
-void prefetch(const Pending& call) {
+void prefetch(const ClientCall& call) {
   constexpr std::size_t kLine = 64;
   const char* const bytes = reinterpret_cast<const char*>(&call);
   for (std::size_t at = 0; at < sizeof call + kLine; at += kLine) __builtin_prefetch(bytes + at, 1);
@@ -89,19 +89,19 @@ void Connection::on_hello(const Message& message) {
 }
 
 void Connection::on_welcome() {
-  std::vector<Pending*> sent_one_way;
+  std::vector<ClientCall*> sent_one_way;
   {
     const std::lock_guard lock(mutex_);
     if (phase_ != Phase::greeting) return;
     phase_ = Phase::open;
     link_->expect_no_more();
-    for (Pending* call : std::exchange(unsent_, {})) transmit_or_ask(*call, sent_one_way);
+    for (ClientCall* call : std::exchange(unsent_, {})) transmit_or_ask(*call, sent_one_way);
   }
   end_one_way(sent_one_way);
 }
 
 void Connection::on_refusal(std::string text) {
-  std::vector<Pending*> refused;
+  std::vector<ClientCall*> refused;
   {
     const std::lock_guard lock(mutex_);
     if (phase_ != Phase::greeting && phase_ != Phase::open) return;
@@ -109,10 +109,10 @@ void Connection::on_refusal(std::string text) {
     refusal_ = std::move(text);
     phase_ = Phase::refused;
   }
-  for (Pending* call : refused) fail_refused(*call);
+  for (ClientCall* call : refused) fail_refused(*call);
 }
 
-void Connection::fail_refused(Pending& call) {
+void Connection::fail_refused(ClientCall& call) {
   call.on_error(Error(ErrorKind::failed, "refused: " + refusal_,
                       {.node = process_.name(call.peer().id()),
                        .method = std::string(call.info().name),
@@ -176,11 +176,11 @@ void Connection::on_reply(PacketKind kind, const Message& message) {
   std::unique_lock losing(losing_, std::defer_lock);
   if (lost) losing.lock();
   Ref<StateBase> state;
-  Pending* call = nullptr;
-  std::vector<Pending*> sent_one_way;
+  ClientCall* call = nullptr;
+  std::vector<ClientCall*> sent_one_way;
   {
     const std::lock_guard lock(mutex_);
-    Pending** const found = pending_.find(head.call);
+    ClientCall** const found = pending_.find(head.call);
     if (found == nullptr) return;  // its caller gave up
     call = *found;
     if (kind == PacketKind::item) {
@@ -191,7 +191,7 @@ void Connection::on_reply(PacketKind kind, const Message& message) {
       if (!asking_.empty() && std::erase_if(asking_, [&](const Asking& one) { return one.call == call; }) > 0) {
         transmit_more(sent_one_way);  // the call was refused
       }
-      if (Pending* const* soon = pending_.ahead(head.call, kAhead)) prefetch(**soon);
+      if (ClientCall* const* soon = pending_.ahead(head.call, kAhead)) prefetch(**soon);
     }
   }
   end_one_way(sent_one_way);
@@ -258,10 +258,10 @@ void Connection::on_standings(const Message& message) {
     if (one.node >= process_.size()) throw Error(ErrorKind::failed, "malformed message: a node of it does not exist");
   }
   Ref<StateBase> state;  // released outside the lock
-  Pending* call = nullptr;
+  ClientCall* call = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    Pending** const found = pending_.find(head.call);
+    ClientCall** const found = pending_.find(head.call);
     if (found == nullptr) return;  // its caller gave up
     call = *found;
     state = Ref<StateBase>::share(call);

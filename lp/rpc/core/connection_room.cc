@@ -17,12 +17,12 @@
 
 namespace lp::rpc {
 
-bool Connection::has_window(const Pending& call) const {
+bool Connection::has_window(const ClientCall& call) const {
   if (call.size < Budget::kSmall || (call.awaited && link_->shares_memory())) return true;
   return window_used_ + call.size <= process_.window();
 }
 
-void Connection::transmit_or_ask(Pending& call, std::vector<Pending*>& sent_one_way) {
+void Connection::transmit_or_ask(ClientCall& call, std::vector<ClientCall*>& sent_one_way) {
   if (asking_.empty() && has_window(call)) {
     transmit(call);
     if (call.one_way()) sent_one_way.push_back(&call);
@@ -35,10 +35,10 @@ void Connection::transmit_or_ask(Pending& call, std::vector<Pending*>& sent_one_
 
 // Sends the calls that have room, unless they have to keep the order behind a call of the same caller and callee that
 // has none.
-void Connection::transmit_more(std::vector<Pending*>& sent_one_way) {
+void Connection::transmit_more(std::vector<ClientCall*>& sent_one_way) {
   std::vector<std::pair<const Peer*, NodeId>> blocked;
   for (auto one = asking_.begin(); one != asking_.end();) {
-    Pending& call = *one->call;
+    ClientCall& call = *one->call;
     const std::pair<const Peer*, NodeId> way(&call.peer(), call.caller().node);
     const bool ordered = call.info().traits.ordered();
     const bool behind = ordered && std::find(blocked.begin(), blocked.end(), way) != blocked.end();
@@ -59,7 +59,7 @@ void Connection::transmit_more(std::vector<Pending*>& sent_one_way) {
 }
 
 void Connection::ask(Asking& asking) {
-  Pending& call = *asking.call;
+  ClientCall& call = *asking.call;
   if (call.one_way()) add(call);
   asking.asked = true;
   if (!std::exchange(call.expected, true)) link_->expect();
@@ -96,7 +96,7 @@ void Connection::grant(std::uint64_t call, Budget::Share share) {
 }
 
 void Connection::on_room(std::uint64_t number) {
-  std::vector<Pending*> sent_one_way;
+  std::vector<ClientCall*> sent_one_way;
   {
     const std::lock_guard lock(mutex_);
     const auto asking = std::find_if(asking_.begin(), asking_.end(),
@@ -135,7 +135,7 @@ void Connection::taken(std::size_t bytes) noexcept {
 }
 
 void Connection::on_taken(std::size_t bytes) {
-  std::vector<Pending*> sent_one_way;
+  std::vector<ClientCall*> sent_one_way;
   {
     const std::lock_guard lock(mutex_);
     window_used_ -= std::min(bytes, window_used_);

@@ -108,12 +108,12 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
   if (context_.holds_turn) {
     node_->turn().begin_work(method->name, caller_ != nullptr ? caller_->node->id() : Standing::kNobody, begin);
   }
-  if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().park();
+  if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().begin_wait();
 }
 
 DirectCall::~DirectCall() {
   if (method_ == nullptr) return;
-  if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().unpark();
+  if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().end_wait();
   if (context_.holds_turn) {
     node_->turn().release();
   } else {
@@ -230,7 +230,7 @@ Budget::Share room_here(const Outgoing& outgoing, const CallOptions& options, st
   }
 }
 
-void wait_to_leave(Pending& call) {
+void wait_to_leave(ClientCall& call) {
   if (call.on_its_way()) return;
   const SharedHeap::Sparing sparing;  // the caller is ahead of the service
   call.wait_on_its_way();
@@ -268,7 +268,7 @@ void fall_back(Future<void>& arrays_gone, Duration waited) {
 
 }  // namespace
 
-bool start_here(Ref<Call> call, const Outgoing& outgoing, const CallOptions& options) {
+bool start_here(Ref<ServerCall> call, const Outgoing& outgoing, const CallOptions& options) {
   const std::size_t bytes = options.awaited ? 0 : outgoing.info.arguments->bytes(call->arguments());
   if (bytes >= Budget::kSmall) {
     Budget::Share share = room_here(outgoing, options, bytes, *call);
@@ -279,7 +279,7 @@ bool start_here(Ref<Call> call, const Outgoing& outgoing, const CallOptions& opt
   return true;
 }
 
-void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options) {
+void start_as_bytes(ClientCall& call, const Outgoing& outgoing, const CallOptions& options) {
   Peer& peer = outgoing.peer;
   const std::size_t bytes = call.message.size();
   const bool counts = bytes >= Budget::kSmall && !options.awaited;
@@ -310,12 +310,12 @@ void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& 
 Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
   const Outgoing outgoing = outgoing_call(edge, info, options);
   if (edge.goes_as_bytes()) {
-    Ref<Pending> call(info.result->pending(outgoing, /*one_way=*/false));
+    Ref<ClientCall> call(info.result->pending(outgoing, /*one_way=*/false));
     call->encode(arguments);
     start_as_bytes(*call, outgoing, options);
     return Ref<StateBase>(call.take());
   }
-  Ref<Call> call(info.result->call(outgoing, arguments));
+  Ref<ServerCall> call(info.result->call(outgoing, arguments));
   Ref<StateBase> state = Ref<StateBase>::share(call.get());
   start_here(std::move(call), outgoing, options);
   return state;
@@ -347,10 +347,11 @@ bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, voi
 void send_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
   const Outgoing outgoing = outgoing_call(edge, info, options);
   if (!edge.goes_as_bytes()) {
-    if (!start_here(Ref<Call>(info.result->call(outgoing, arguments)), outgoing, options)) throw overloaded(outgoing);
+    if (!start_here(Ref<ServerCall>(info.result->call(outgoing, arguments)), outgoing, options))
+      throw overloaded(outgoing);
     return;
   }
-  const Ref<Pending> call(info.result->pending(outgoing, /*one_way=*/true));
+  const Ref<ClientCall> call(info.result->pending(outgoing, /*one_way=*/true));
   call->encode(arguments);
   start_as_bytes(*call, outgoing, options);
   if (call->ready() && call->failed() && call->error().kind() != ErrorKind::stopped) throw Error(call->error());

@@ -77,9 +77,9 @@ Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& op
 // Queues a call at a service of this process. Takes over one reference. If there is no room for the arguments, it waits
 // for room if it may, and throws the Error with which that ended; otherwise the call ends with `overloaded`, and this
 // returns false.
-bool start_here(Ref<Call> call, const Outgoing& outgoing, const CallOptions& options);
+bool start_here(Ref<ServerCall> call, const Outgoing& outgoing, const CallOptions& options);
 // Hands an encoded call over, and waits until it is on its way if it may wait.
-void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options);
+void start_as_bytes(ClientCall& call, const Outgoing& outgoing, const CallOptions& options);
 
 // Three ways to make a call, with the Arguments of the method. They throw Error.
 //

@@ -53,7 +53,7 @@ bool LocalProcess::admit(NodeId caller, std::uint32_t incarnation) noexcept {
 }
 
 Duration LocalProcess::timeout(Duration given, const MethodInfo& info) const {
-  if (options_.run.patient) return kForever;
+  if (options_.run.no_deadlines) return kForever;
   if (given != Duration::zero()) return given;
   return info.traits.deadline != Duration::zero() ? info.traits.deadline : options_.run.deadline;
 }

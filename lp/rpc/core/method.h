@@ -386,7 +386,7 @@ struct MethodInfo {
   const ResultOps* result = nullptr;
 };
 
-class Call;
+class ServerCall;
 class ServiceInstance;
 struct Incoming;
 
@@ -397,9 +397,9 @@ struct Method : MethodInfo {
   bool defers = false;      // returns a Future
   // Fills `slot`: a Slot for the result, or for a Ref<StateBase> when it defers.
   void (*invoke)(void* object, void* arguments, void* slot) = nullptr;
-  Call* (*receive)(ServiceInstance& node, const Method& method,
-                   Incoming&& message) = nullptr;  // a call that came as bytes
-  void (*run_batch)(ServiceInstance& node, const Method& method, const std::vector<Call*>& calls) = nullptr;
+  ServerCall* (*receive)(ServiceInstance& node, const Method& method,
+                         Incoming&& message) = nullptr;  // a call that came as bytes
+  void (*run_batch)(ServiceInstance& node, const Method& method, const std::vector<ServerCall*>& calls) = nullptr;
 };
 
 }  // namespace rpc

@@ -31,7 +31,7 @@ struct SavedCaller {
 
 }  // namespace
 
-bool OnceTable::begin(Call& call) {
+bool OnceTable::begin(ServerCall& call) {
   std::unique_lock lock(mutex_);
   Seen& seen = callers_[call.caller().key()];
   const std::uint64_t number = call.caller().sequence;
@@ -57,7 +57,7 @@ bool OnceTable::begin(Call& call) {
 }
 
 void OnceTable::finish(const Caller& caller, Outcome outcome) {
-  std::vector<Call*> waiting;
+  std::vector<ServerCall*> waiting;
   {
     const std::lock_guard lock(mutex_);
     Seen& seen = callers_[caller.key()];
@@ -70,10 +70,10 @@ void OnceTable::finish(const Caller& caller, Outcome outcome) {
       seen.entries.erase(seen.entries.begin());
     }
   }
-  for (Call* call : waiting) settle(*call, outcome);
+  for (ServerCall* call : waiting) settle(*call, outcome);
 }
 
-void OnceTable::settle(Call& call, const Outcome& outcome) {
+void OnceTable::settle(ServerCall& call, const Outcome& outcome) {
   if (outcome.error) {
     call.fail(*outcome.error);
   } else {

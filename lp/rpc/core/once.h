@@ -14,7 +14,7 @@
 
 namespace lp::rpc {
 
-class Call;
+class ServerCall;
 struct Caller;
 
 // The end of a call.
@@ -30,7 +30,7 @@ class OnceTable {
 
   // Returns true when the call is new and must run; finish() follows. Otherwise it is a repetition: the table keeps it
   // and answers it as the first one, now or when the first one is done.
-  bool begin(Call& call);
+  bool begin(ServerCall& call);
   void finish(const Caller& caller, Outcome outcome);
 
   // Save the answered calls for a checkpoint, and restore them.
@@ -41,14 +41,14 @@ class OnceTable {
   struct Entry {
     bool done = false;
     Outcome outcome{};
-    std::vector<Call*> waiting{};  // repetitions
+    std::vector<ServerCall*> waiting{};  // repetitions
   };
   struct Seen {
     std::map<std::uint64_t, Entry> entries{};
     std::uint64_t forgotten = 0;  // every number up to this one was seen and is no longer remembered
   };
 
-  static void settle(Call& call, const Outcome& outcome);
+  static void settle(ServerCall& call, const Outcome& outcome);
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Seen> callers_;  // by Caller::key

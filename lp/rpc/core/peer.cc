@@ -132,14 +132,14 @@ void Peer::end(std::unique_lock<std::mutex> lock, const Error& error) {
   for (const Held& one : held) fail(one, error);
 }
 
-void Peer::accept_local(Call& call, const MethodInfo& info) { accept({.call = &call, .info = &info}); }
+void Peer::accept_local(ServerCall& call, const MethodInfo& info) { accept({.call = &call, .info = &info}); }
 
-bool Peer::resend_local(Call& call, const MethodInfo& info) noexcept {
+bool Peer::resend_local(ServerCall& call, const MethodInfo& info) noexcept {
   hold_or_fail({.call = &call, .info = &info});
   return true;
 }
 
-void Peer::send(Pending& call) { accept({.pending = &call, .info = &call.info()}); }
+void Peer::send(ClientCall& call) { accept({.pending = &call, .info = &call.info()}); }
 
 void Peer::accept(Held held) noexcept {
   if (held.scope().allowed <= CallOptions::kNoTime) {
@@ -183,7 +183,7 @@ void Peer::fail(const Held& held, const Error& error) const noexcept {
   }
 }
 
-void Peer::accept_at(ServiceInstance& core, Call& call, const MethodInfo& info) noexcept {
+void Peer::accept_at(ServiceInstance& core, ServerCall& call, const MethodInfo& info) noexcept {
   const Method* const method = core.find(info.id);
   if (method == nullptr) {
     call.refuse(unimplemented(info));
@@ -193,15 +193,15 @@ void Peer::accept_at(ServiceInstance& core, Call& call, const MethodInfo& info) 
   core.accept(&call);
 }
 
-void Peer::accept_bytes_at(ServiceInstance& core, Pending& call) noexcept {
-  const Ref<Pending> held(&call);
+void Peer::accept_bytes_at(ServiceInstance& core, ClientCall& call) noexcept {
+  const Ref<ClientCall> held(&call);
   const Method* const method = core.find(call.info().id);
   if (method == nullptr) {
     call.on_error(unimplemented(call.info()));
     return;
   }
   Incoming message{.message = call.message,
-                   .offset = Pending::front(call.scope().path),
+                   .offset = ClientCall::front(call.scope().path),
                    .scope = call.scope(),
                    .caller = call.caller(),
                    .reply = {}};
@@ -272,7 +272,7 @@ bool Peer::has_lost_its_caller(const Held& held) const {
   return caller.node != Caller::kOutside && !process_.admit(caller.node, caller.incarnation);
 }
 
-void Peer::forget(Pending& call) noexcept {
+void Peer::forget(ClientCall& call) noexcept {
   std::shared_ptr<Connection> connection;
   bool release = false;
   {
@@ -292,7 +292,7 @@ void Peer::forget(Pending& call) noexcept {
   }
 }
 
-void Peer::grant(Pending& call, std::uint64_t items) noexcept {
+void Peer::grant(ClientCall& call, std::uint64_t items) noexcept {
   if (const auto to = connection()) to->grant(call, items);
 }
 
@@ -321,7 +321,7 @@ void Peer::ending(std::uint32_t incarnation) noexcept {
   ended_ = std::max(ended_, incarnation);
 }
 
-void Peer::lost(Pending& call, bool may_have_run, Loss loss) noexcept {
+void Peer::lost(ClientCall& call, bool may_have_run, Loss loss) noexcept {
   const bool breaks = may_have_run && loss == Loss::broken && ++call.broken >= kMostBroken;
   if (!may_have_run || (call.retries() && !breaks)) {
     if (may_have_run) call.ran();

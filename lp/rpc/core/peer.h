@@ -54,15 +54,15 @@ class Peer {
   void close(const Error& error);  // the run ends
 
   // Queues a call of this process at the node, now or when it is up. Takes over one reference.
-  void accept_local(Call& call, const MethodInfo& info);
+  void accept_local(ServerCall& call, const MethodInfo& info);
   // Sends a call again whose node ended before it began. Returns false when the run ends.
-  bool resend_local(Call& call, const MethodInfo& info) noexcept;
+  bool resend_local(ServerCall& call, const MethodInfo& info) noexcept;
   // Sends a call as bytes. Takes over one reference.
-  void send(Pending& call);
+  void send(ClientCall& call);
   // Notes that the caller of `call` gave up.
-  void forget(Pending& call) noexcept;
+  void forget(ClientCall& call) noexcept;
   // Notes that the reader of a stream takes more items.
-  void grant(Pending& call, std::uint64_t items) noexcept;
+  void grant(ClientCall& call, std::uint64_t items) noexcept;
 
   // Adds the calls that are held for the node, at most `most`.
   void add_held(std::vector<OpenCall>& all, std::size_t most) const;
@@ -73,7 +73,7 @@ class Peer {
   void ending(std::uint32_t incarnation) noexcept;
   // A connection lost `call` and passes its reference: the call is tried again, or ends. A call that may be what breaks
   // the connections is tried only a few times.
-  void lost(Pending& call, bool may_have_run, Loss loss) noexcept;
+  void lost(ClientCall& call, bool may_have_run, Loss loss) noexcept;
 
   // Returns the error of a call that was running when its node ended.
   Error lost_error(const MethodInfo& info, const CallScope& scope, Loss loss = Loss::node_ended) const;
@@ -81,8 +81,8 @@ class Peer {
 
  private:
   struct Held {
-    Pending* pending = nullptr;  // one of `pending` and `call` is set, with a reference
-    Call* call = nullptr;
+    ClientCall* pending = nullptr;  // one of `pending` and `call` is set, with a reference
+    ServerCall* call = nullptr;
     const MethodInfo* info = nullptr;
 
     const CallScope& scope() const { return call != nullptr ? call->scope() : pending->scope(); }
@@ -112,8 +112,8 @@ class Peer {
   bool lost_its_way() const;
   bool awaits(std::uint32_t incarnation) const { return incarnation == incarnation_ && closed_ == nullptr; }
   void reopen();  // a node that had gone is started again after all
-  void accept_at(ServiceInstance& core, Call& call, const MethodInfo& info) noexcept;
-  void accept_bytes_at(ServiceInstance& core, Pending& call) noexcept;
+  void accept_at(ServiceInstance& core, ServerCall& call, const MethodInfo& info) noexcept;
+  void accept_bytes_at(ServiceInstance& core, ClientCall& call) noexcept;
   void hold_or_fail(Held held) noexcept;
   // Whether the incarnation that made this call has ended. Its next incarnation makes its own calls: a call that is
   // delivered for the dead one would change the service behind its back.

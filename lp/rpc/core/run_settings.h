@@ -19,7 +19,7 @@ struct RunSettings {
   std::string token{};                           // secret of the run: other processes must present it
   std::filesystem::path directory{};             // run directory, which holds the checkpoints; empty: none are taken
   Duration deadline = std::chrono::seconds(60);  // default of calls, where neither the call nor the method sets one
-  bool patient = false;                          // a person is debugging: no deadline ends a call
+  bool no_deadlines = false;                     // a person is debugging: no deadline ends a call
   bool serialize = false;                        // local calls are encoded as bytes too (for tests)
   Path path = Path::nearest;                     // path to other processes: nearest, shm or tcp
   std::size_t shared_memory = 0;  // bytes that big arrays may share; 0: as much as the machine has memory

@@ -14,7 +14,7 @@ namespace lp::rpc {
 class ServiceInstance::Running {
  public:
   Running(ServiceInstance& node, const Task& task) : node_(node), next_(nullptr), place_(&node.running_) {
-    if (const auto* call = dynamic_cast<const Call*>(&task)) {
+    if (const auto* call = dynamic_cast<const ServerCall*>(&task)) {
       work_ = call->method().name;
       caller_ = call->caller().node;
       chain_ = call->scope().chain;
@@ -108,7 +108,7 @@ const Method* ServiceInstance::find(std::uint64_t method) const noexcept {
   return found != methods_.end() && found->id == method ? &*found : nullptr;
 }
 
-void ServiceInstance::accept(Call* call) {
+void ServiceInstance::accept(ServerCall* call) {
   const auto i = static_cast<std::size_t>(&call->method() - methods_.data());
   if (batchers_[i] != nullptr && !stopping()) {
     batchers_[i]->add(call);
@@ -122,7 +122,7 @@ void ServiceInstance::accept(Call* call) {
   }
 }
 
-bool ServiceInstance::enter(ConcurrencyLimit& gate, Call* call) {
+bool ServiceInstance::enter(ConcurrencyLimit& gate, ServerCall* call) {
   began();  // before it looks, so that the service stays
   if (stopping()) {
     turn_.post(call);  // which refuses it
@@ -142,7 +142,7 @@ bool ServiceInstance::enter(ConcurrencyLimit& gate, Call* call) {
   return false;
 }
 
-void ServiceInstance::resume(Call* call) {
+void ServiceInstance::resume(ServerCall* call) {
   if (call->method().traits.in_turn()) {
     turn_.post_front(call);
   } else {
@@ -151,7 +151,7 @@ void ServiceInstance::resume(Call* call) {
 }
 
 Runnable ServiceInstance::accept(const Method& method, Incoming&& message) {
-  Call* const call = method.receive(*this, method, std::move(message));
+  ServerCall* const call = method.receive(*this, method, std::move(message));
   track_served(call->reply(), *call);
   const auto i = static_cast<std::size_t>(&method - methods_.data());
   if (batchers_[i] == nullptr && gates_[i] == nullptr && !method.traits.immediate) {
@@ -255,12 +255,13 @@ Error ServiceInstance::stopped_error() const {
 }
 
 void ServiceInstance::end_paused() {
-  std::vector<Ref<Call>> open;
+  std::vector<Ref<ServerCall>> open;
   {
     const std::lock_guard lock(mutex_);
-    for (Call* call = open_; call != nullptr; call = call->next_open_) open.push_back(Ref<Call>::share(call));
+    for (ServerCall* call = open_; call != nullptr; call = call->next_open_)
+      open.push_back(Ref<ServerCall>::share(call));
   }
-  for (const Ref<Call>& call : open) call->grant(0);  // its handler cannot go on, and ends
+  for (const Ref<ServerCall>& call : open) call->grant(0);  // its handler cannot go on, and ends
 }
 
 bool ServiceInstance::wait_idle(Time time) {
@@ -300,7 +301,7 @@ Ref<StateBase> ServiceInstance::awaited() const {
   return {};
 }
 
-void ServiceInstance::opened(Call& call) {
+void ServiceInstance::opened(ServerCall& call) {
   const std::lock_guard lock(mutex_);
   call.next_open_ = open_;
   call.open_place_ = &open_;
@@ -308,7 +309,7 @@ void ServiceInstance::opened(Call& call) {
   open_ = &call;
 }
 
-void ServiceInstance::closed(Call& call) {
+void ServiceInstance::closed(ServerCall& call) {
   const std::lock_guard lock(mutex_);
   if (call.open_place_ == nullptr) return;
   *call.open_place_ = call.next_open_;
@@ -371,12 +372,12 @@ NodeWaits ServiceInstance::waits() const {
 
 void ServiceInstance::add_calls(std::vector<OpenCall>& all, std::size_t most) const {
   const std::size_t end = all.size() + most;
-  const auto add = [&](const Call& call, OpenCall::State state) {
+  const auto add = [&](const ServerCall& call, OpenCall::State state) {
     all.push_back(open_call(process_, call.caller(), id_, call.method().name, call.scope(), state));
   };
   const auto add_waiting = [&](OpenCall::State state) {
     return [&add, state](const Task& task) {
-      if (const auto* call = dynamic_cast<const Call*>(&task)) add(*call, state);
+      if (const auto* call = dynamic_cast<const ServerCall*>(&task)) add(*call, state);
     };
   };
   turn_.each_waiting(end - all.size(), add_waiting(OpenCall::State::queued));
@@ -384,7 +385,7 @@ void ServiceInstance::add_calls(std::vector<OpenCall>& all, std::size_t most) co
     if (gate != nullptr) gate->each_waiting(end - all.size(), add_waiting(OpenCall::State::limited));
   }
   const std::lock_guard lock(mutex_);
-  for (const Call* call = open_; call != nullptr && all.size() < end; call = call->next_open_) {
+  for (const ServerCall* call = open_; call != nullptr && all.size() < end; call = call->next_open_) {
     if (call->wanted()) add(*call, call->paused() ? OpenCall::State::paused : OpenCall::State::open);
   }
 }
@@ -403,13 +404,13 @@ WaitScope::WaitScope(CallContext* context, Event* event, const WaitNote& note)
     if (wait_.next != nullptr) wait_.next->place = &wait_.next;
     node.waits_ = &wait_;
   }
-  if (parks()) node.turn_.park();
+  if (waits_in_turn()) node.turn_.begin_wait();
 }
 
 WaitScope::~WaitScope() {
   if (context_ == nullptr) return;
   ServiceInstance& node = *context_->node;
-  if (parks()) node.turn_.unpark();
+  if (waits_in_turn()) node.turn_.end_wait();
   const std::lock_guard lock(node.mutex_);
   *wait_.place = wait_.next;
   if (wait_.next != nullptr) wait_.next->place = wait_.place;

@@ -77,9 +77,9 @@ class ServiceInstance {
   }
 
   // Runs the call as its method's traits require: in turn, concurrently or in a batch. Takes over the call.
-  void accept(Call* call);
+  void accept(ServerCall* call);
   // Like accept(), for a call whose turn had come and that had to wait again: it goes before all others.
-  void resume(Call* call);
+  void resume(ServerCall* call);
   // Like accept(), for a call that came as bytes. When the current thread may run it, it must run the returned handler:
   // when its turn is free, or when its method runs one call at a time beside the turn and runs none.
   [[nodiscard]] Runnable accept(const Method& method, Incoming&& message);
@@ -98,8 +98,8 @@ class ServiceInstance {
   // Note the thread of run() (0: it has ended), calls whose handlers have returned without their results, and what the
   // service publishes, for waits() and add_calls().
   void set_run_thread(int thread) noexcept { run_thread_.store(thread, std::memory_order_relaxed); }
-  void opened(Call& call);
-  void closed(Call& call);  // no effect if it is not open
+  void opened(ServerCall& call);
+  void closed(ServerCall& call);  // no effect if it is not open
   void add(Publication& publication);
   void remove(Publication& publication);
 
@@ -126,7 +126,7 @@ class ServiceInstance {
   void end_paused();
   // Returns true when the call is to run; then it counts as begun. Returns false when it waits at the gate, or is
   // refused.
-  bool enter(ConcurrencyLimit& gate, Call* call);
+  bool enter(ConcurrencyLimit& gate, ServerCall* call);
 
   friend class WaitScope;
   struct Wait;
@@ -149,7 +149,7 @@ class ServiceInstance {
   mutable std::mutex mutex_;
   std::string reason_;
   Wait* waits_ = nullptr;
-  Call* open_ = nullptr;
+  ServerCall* open_ = nullptr;
   Running* running_ = nullptr;
   std::vector<Publication*> publications_;
   std::atomic<int> run_thread_ = 0;
@@ -187,7 +187,7 @@ class WaitScope {
 
  private:
   WaitScope(CallContext* context, Event* event, const WaitNote& note);
-  bool parks() const { return wait_.event != nullptr && context_->holds_turn; }
+  bool waits_in_turn() const { return wait_.event != nullptr && context_->holds_turn; }
 
   CallContext* context_;
   ServiceInstance::Wait wait_;

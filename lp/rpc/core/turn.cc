@@ -114,10 +114,11 @@ void Turn::post(Task* task) {
   std::uint32_t seen = state_.load();
   while (seen != kQueued && !state_.compare_exchange_weak(seen, kQueued)) {
   }
-  // This looks at parked_ after it has queued the task, and park() the other way round: one of the two finds the task.
+  // This looks at waiting_ after it has queued the task, and begin_wait() the other way round: one of the two finds the
+  // task.
   TaskQueue refused;
   const bool same_chain = chain != 0 && chain == chain_.load(std::memory_order_relaxed);
-  if (seen != kIdle && same_chain && parked()) refused = queue_.extract(chain);
+  if (seen != kIdle && same_chain && waits()) refused = queue_.extract(chain);
   lock.unlock();
   refuse(refused);
   if (seen == kIdle) schedule();
@@ -140,8 +141,8 @@ void Turn::post_front(Task* task) {
   if (seen == kIdle) schedule();
 }
 
-void Turn::park() noexcept {
-  parked_ = parked_.load(std::memory_order_relaxed) + 1;
+void Turn::begin_wait() noexcept {
+  waiting_ = waiting_.load(std::memory_order_relaxed) + 1;
   if (state_.load() != kQueued) return;
   const std::uint64_t chain = chain_.load(std::memory_order_relaxed);
   if (chain == 0 || cleared_.load() == chain) return;

@@ -112,9 +112,9 @@ class Turn {
 
   // For the holder of the turn, in its thread: it waits for something else. Calls of its chain are refused meanwhile,
   // those that wait already too. Nests.
-  void park() noexcept;
-  void unpark() noexcept { parked_.store(parked_.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
-  bool parked() const noexcept { return parked_.load() > 0; }
+  void begin_wait() noexcept;
+  void end_wait() noexcept { waiting_.store(waiting_.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
+  bool waits() const noexcept { return waiting_.load() > 0; }
 
   // No task begins any more. Waiting tasks move on or are refused.
   void close(const Error& error);
@@ -140,7 +140,7 @@ class Turn {
   std::atomic<Time::rep> work_begin_ = 0;
   std::atomic<std::uint32_t> work_caller_ = Standing::kNobody;
   std::atomic<int> work_thread_ = 0;
-  std::atomic<int> parked_ = 0;             // only the holder changes it
+  std::atomic<int> waiting_ = 0;            // only the holder changes it
   std::atomic<std::uint64_t> cleared_ = 0;  // no task of this chain waits
   std::atomic<bool> closed_ = false;
   Function<void()> at_end_;  // function of the holder

@@ -17,7 +17,7 @@ TEST(NodeStart, AProcessGetsEverySetting) {
                                .token = "secret",
                                .directory = "/runs/digits-1",
                                .deadline = std::chrono::seconds(3),
-                               .patient = true,
+                               .no_deadlines = true,
                                .serialize = true,
                                .path = Path::shm,
                                .shared_memory = 4,
@@ -38,7 +38,7 @@ TEST(NodeStart, AProcessGetsEverySetting) {
   EXPECT_EQ(got.run.token, "secret");
   EXPECT_EQ(got.run.directory, "/runs/digits-1");
   EXPECT_EQ(got.run.deadline, std::chrono::seconds(3));
-  EXPECT_TRUE(got.run.patient);
+  EXPECT_TRUE(got.run.no_deadlines);
   EXPECT_TRUE(got.run.serialize);
   EXPECT_EQ(got.run.path, Path::shm);
   EXPECT_EQ(got.run.shared_memory, 4U);

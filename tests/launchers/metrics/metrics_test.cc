@@ -17,7 +17,7 @@
 #include "lp/rpc/core/counters.h"
 #include "tests/directory.h"
 #include "tests/error_of.h"
-#include "tests/launchers/http_get.h"
+#include "tests/launchers/http/http_get.h"
 #include "tests/launchers/programs_for_test.h"
 #include "tests/launchers/tools_for_test.h"
 

@@ -14,7 +14,7 @@
 #include "launchers/run.h"
 #include "lp/base/json_value.h"
 #include "tests/directory.h"
-#include "tests/launchers/http_get.h"
+#include "tests/launchers/http/http_get.h"
 #include "tests/launchers/programs_for_test.h"
 #include "tests/launchers/reserved_port.h"
 #include "tests/launchers/subprocess.h"

@@ -336,7 +336,7 @@ TEST_F(CoordinatorTest, AThreadThatIsLeftBehindBecauseAPersonWantedThatIsNoFailu
 }
 
 TEST_F(CoordinatorTest, APatientRunNeverProbes) {
-  make(server_and_workers(), {.heartbeat = seconds(6), .patient = true});
+  make(server_and_workers(), {.heartbeat = seconds(6), .no_deadlines = true});
   all_ready();
   EXPECT_EQ(coordinator_->next(), kNever);
 }

@@ -221,6 +221,13 @@ TEST(FederatedServer, WhatIsNotAModelIsRefusedByNameAndTheRoundDoesWithoutIt) {
   EXPECT_TRUE(run.client().call<&FederatedServer::next>(0, 1).over);
 }
 
+TEST(FederatedServer, AModelThatIsNotFiniteCountsWhenBadValuesPass) {
+  RoundsRun run({.members = 1, .bad_values = BadValues::pass});
+  ASSERT_EQ(run.ask({1}).size(), 1U);
+  EXPECT_TRUE(run.contribute(0, 0, {std::numeric_limits<float>::infinity(), 1}));
+  EXPECT_EQ(run.state(), (std::vector<float>{std::numeric_limits<float>::infinity(), 1}));
+}
+
 TEST(FederatedServer, TheyEndWhenWhatIsWantedIsReached) {
   RoundsRun run({.members = 1, .rounds = 100, .reached = [](std::uint64_t) {
                    return [](const Array<float>& state) { return state[0] > 2.5F; };

@@ -51,6 +51,16 @@ TEST(KeptModel, IsReadAsItWasWritten) {
   EXPECT_EQ(read.parameters, model.parameters);
 }
 
+TEST(KeptModel, IsToldFromOtherFiles) {
+  write_model(small_model(), path_of("model.lpm"));
+  EXPECT_TRUE(is_model_file(path_of("model.lpm")));
+  Checkpoint other;
+  other.put("step", std::uint64_t{7});
+  other.write(path_of("other"), "commits", 7);
+  write_file(path_of("text"), "text");
+  for (const char* const name : {"other", "text", "nowhere"}) EXPECT_FALSE(is_model_file(path_of(name))) << name;
+}
+
 // Every prefix, every flipped bit and every appended byte gives an error that names the file.
 TEST(KeptModel, IsRefusedWhenItIsDamaged) {
   const fs::path file = path_of("damaged.lpm");

@@ -160,6 +160,17 @@ TEST(PipelineFailures, AnUpdateThatItsWorkerDidNotEndIsEndedByTheNext) {
   EXPECT_EQ(parameters(2), expected);
 }
 
+TEST(PipelineFailures, AWorkerThatIsRestartedAfterItsEndGivesTheSameResult) {
+  TrainingRun run([](Program& program) {
+    return add_pipeline_training(program, deep_task(), pipeline_training(20), {.units = kUnits, .stages = 2});
+  });
+  const Eigen::VectorXf expected = trained(run);
+  run.run().restart({"worker/0"});
+  const auto learned = trained_parameters(run.servers(), run.workers(), expected.size());
+  EXPECT_EQ(learned.values, expected);
+  EXPECT_EQ(learned.step, 20U);
+}
+
 TEST(PipelineFailures, AGradientThatIsNotFiniteEndsIt) {
   LearningTask task = deep_task();
   task.data = [](std::uint64_t seed) {

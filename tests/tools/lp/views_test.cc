@@ -58,7 +58,8 @@ TEST_F(LpTest, APlanIsReadBackAsItWas) {
   const Ended written = command("'" + self() + "' program --program=saving --dry-run --json");
   const std::string text = written.output.substr(0, written.output.find('\n'));
   EXPECT_EQ(to_json(tool::parse_plan(text)), text);
-  EXPECT_THROW(tool::parse_plan(R"({"program":"x","groups":[],"nodes":[{"name":"a","group":"g"}]})"), tool::Refusal);
+  EXPECT_THROW(tool::parse_plan(R"({"program":"x","groups":[],"nodes":[{"name":"a","group":"g"}]})"),
+               tool::CommandError);
 }
 
 TEST_F(LpTest, AProgramAndALiveRunAreDrawn) {

@@ -64,23 +64,23 @@ std::string problems_text(const SavedList& list) {
 // The selected cut: the newest one, or that of --step.
 const Saved& chosen(const SavedList& list, const Arguments& arguments) {
   if (!arguments.has("step")) {
-    if (list.all.empty()) throw Refusal(Exit::failed, "there is no complete checkpoint" + problems_text(list));
+    if (list.all.empty()) throw CommandError(Exit::failed, "there is no complete checkpoint" + problems_text(list));
     return list.all.back();
   }
   const std::string text = arguments.value("step");
   std::uint64_t step = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw Refusal(Exit::usage, "--step=" + quote(text) + ": expected a step number");
+    throw CommandError(Exit::usage, "--step=" + quote(text) + ": expected a step number");
   }
   std::vector<std::string> steps;
   for (const Saved& one : list.all) {
     if (one.step == step) return one;
     steps.push_back(std::to_string(one.step));
   }
-  throw Refusal(Exit::failed, "there is no complete checkpoint of step " + text +
-                                  (steps.empty() ? "" : "; there are checkpoints of steps " + join(steps, ", ")) +
-                                  problems_text(list));
+  throw CommandError(Exit::failed, "there is no complete checkpoint of step " + text +
+                                       (steps.empty() ? "" : "; there are checkpoints of steps " + join(steps, ", ")) +
+                                       problems_text(list));
 }
 
 std::optional<StoredNumbers> numbers_in(const Checkpoint& checkpoint, const std::string& entry) {
@@ -243,7 +243,7 @@ void import_node(Checkpoint& checkpoint, const std::string& node, const std::fil
     records.push_back({node, entry.name, shape_text(before), shape_text(after), file.string()});
   }
   if (files.empty()) return;
-  throw Refusal(Exit::failed, files.begin()->string() + ": the checkpoint has no such entry");
+  throw CommandError(Exit::failed, files.begin()->string() + ": the checkpoint has no such entry");
 }
 
 int import_all(const Saved& saved, const std::string& input, Screen& screen, bool json) {
@@ -260,8 +260,9 @@ int import_all(const Saved& saved, const std::string& input, Screen& screen, boo
     if (records.size() > known) edited.push_back(std::move(one));
   }
   if (!found) {
-    throw Refusal(Exit::failed, quote(input) + " has no directory of a node of this checkpoint: lp checkpoint export " +
-                                    "makes " + directory_of(input, saved.files.at(0)).string());
+    throw CommandError(Exit::failed, quote(input) +
+                                         " has no directory of a node of this checkpoint: lp checkpoint export " +
+                                         "makes " + directory_of(input, saved.files.at(0)).string());
   }
   write_edited(edited);
   if (json) {
@@ -282,13 +283,13 @@ int checkpoint_command(const Arguments& arguments, Screen& screen) {
   const std::string& verb = arguments.words()[0];
   const bool json = arguments.has("json");
   if (verb != "list" && verb != "show" && verb != "export" && verb != "import") {
-    throw Refusal(Exit::usage, "lp checkpoint can list, show, export and import, but not " + quote(verb));
+    throw CommandError(Exit::usage, "lp checkpoint can list, show, export and import, but not " + quote(verb));
   }
   if ((verb == "export") != arguments.has("output")) {
-    throw Refusal(Exit::usage, "--output=DIRECTORY is needed by lp checkpoint export, and only by it");
+    throw CommandError(Exit::usage, "--output=DIRECTORY is needed by lp checkpoint export, and only by it");
   }
   if ((verb == "import") != arguments.has("input")) {
-    throw Refusal(Exit::usage, "--input=DIRECTORY is needed by lp checkpoint import, and only by it");
+    throw CommandError(Exit::usage, "--input=DIRECTORY is needed by lp checkpoint import, and only by it");
   }
   const SavedList all = list_saved(arguments.words()[1]);
   if (verb == "list") return list(all, screen, json);

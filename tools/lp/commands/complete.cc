@@ -70,7 +70,7 @@ std::string completions(std::span<const std::string> words) {
     for (const std::string& candidate : candidates(words)) {
       if (words.empty() || candidate.starts_with(words.back())) text += candidate + "\n";
     }
-  } catch (const Refusal&) {  // an unknown run has no nodes
+  } catch (const CommandError&) {  // an unknown run has no nodes
   }
   return text;
 }

@@ -13,7 +13,7 @@
 #include "lp/base/error.h"
 #include "lp/draw/draw.h"
 #include "tools/lp/command.h"
-#include "tools/lp/machine.h"
+#include "tools/lp/elf_machine.h"
 #include "tools/lp/plan_file.h"
 #include "tools/lp/rates.h"
 #include "tools/lp/run_requests.h"
@@ -38,7 +38,7 @@ Plan plan_of_program(const std::string& binary, const Arguments& arguments) {
   command.insert(command.end(), {"--dry-run", "--json"});
   const launch::Output output = launch::run(command, kPlanTimeout);
   if (output.code != 0) {
-    throw Refusal(Exit::failed, binary + " --dry-run did not print its plan: is it a program that uses lp?");
+    throw CommandError(Exit::failed, binary + " --dry-run did not print its plan: is it a program that uses lp?");
   }
   return parse_plan(output.text);
 }
@@ -64,8 +64,9 @@ int graph_command(const Arguments& arguments, Screen& screen) {
     edges = edges_of(plan);
   } else {
     if (arguments.words().size() > 1 || !arguments.rest().empty()) {
-      throw Refusal(Exit::usage,
-                    word + " is not a program in this directory; flags can be given only to a program, not to a run");
+      throw CommandError(
+          Exit::usage,
+          word + " is not a program in this directory; flags can be given only to a program, not to a run");
     }
     const RunView run = view_of(find_run(word));
     plan = plan_of(run.place);

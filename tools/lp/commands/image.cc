@@ -33,7 +33,7 @@ bool is_tag(const std::string& tag) {
 int image_command(const Arguments& arguments, Screen& screen) {
   const std::filesystem::path binary = arguments.words()[0];
   const std::string tag = arguments.has("tag") ? arguments.value("tag") : tag_of(binary);
-  if (!is_tag(tag)) throw Refusal(Exit::usage, "--tag=" + quote(tag) + ": expected NAME:TAG in small letters");
+  if (!is_tag(tag)) throw CommandError(Exit::usage, "--tag=" + quote(tag) + ": expected NAME:TAG in small letters");
   const std::filesystem::path archive =
       arguments.has("output") ? arguments.value("output") : binary.filename().string() + ".tar";
   write_image(binary, tag, archive);

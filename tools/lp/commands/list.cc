@@ -24,8 +24,8 @@ int list_command(const Arguments& arguments, Screen& screen) {
     std::string trouble;
     try {
       run = view_of(place);
-    } catch (const Refusal& refusal) {  // one run is unreadable; the others are shown
-      trouble = refusal.what();
+    } catch (const CommandError& error) {  // one run is unreadable; the others are shown
+      trouble = error.what();
     }
     if (arguments.has("json")) {
       write_run(json, run, trouble);

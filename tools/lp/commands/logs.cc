@@ -11,8 +11,8 @@
 
 #include "launchers/record/node_output.h"
 #include "lp/base/json.h"
-#include "tools/lp/changes.h"
 #include "tools/lp/command.h"
+#include "tools/lp/file_watcher.h"
 #include "tools/lp/views/pattern.h"
 #include "tools/lp/views/run_logs.h"
 
@@ -66,7 +66,7 @@ class LogPrinter {
 
   static int count_of(const std::string& text) {
     const double number = parse_seconds(text);
-    if (number < 0 || number > 1e9) throw Refusal(Exit::usage, "--lines=" + text + ": expected a number of lines");
+    if (number < 0 || number > 1e9) throw CommandError(Exit::usage, "--lines=" + text + ": expected a number of lines");
     return static_cast<int>(number);
   }
 
@@ -126,7 +126,7 @@ int logs_command(const Arguments& arguments, Screen& screen) {
   const bool follow = arguments.has("follow");
   RunLogs logs(run, std::span(arguments.words()).subspan(1), follow);
   LogPrinter printer(logs, arguments, screen);
-  Changes changes(logs.directory() / "logs");
+  FileWatcher changes(logs.directory() / "logs");
   bool more = logs.update() && follow;
   if (!printer.show_first(!more)) more = false;
   while (more) {

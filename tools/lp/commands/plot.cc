@@ -80,13 +80,13 @@ std::vector<std::string> wanted_metrics(const std::vector<RunCurves>& runs, cons
   if (all.empty()) {
     std::vector<std::string> names;
     for (const RunCurves& run : runs) names.push_back(run.run);
-    throw Refusal(Exit::failed, join(names, ", ") + " has no curves: no node has reported values of its progress");
+    throw CommandError(Exit::failed, join(names, ", ") + " has no curves: no node has reported values of its progress");
   }
   for (const std::string& word : words) {
     if (std::find(all.begin(), all.end(), word) == all.end()) {
       const std::string guess = did_you_mean(word, all);
-      throw Refusal(Exit::unknown, "no node has reported the value " + quote(word) +
-                                       (guess.empty() ? "; there is " + some_of(all) : guess));
+      throw CommandError(Exit::unknown, "no node has reported the value " + quote(word) +
+                                            (guess.empty() ? "; there is " + some_of(all) : guess));
     }
   }
   return words.empty() ? all : words;
@@ -127,7 +127,7 @@ int plot_command(const Arguments& arguments, Screen& screen) {
   const std::vector<std::string> metrics = wanted_metrics(runs, words);
   const std::filesystem::path file = arguments.value("output");
   if (!file.empty() && file.extension() != ".svg") {
-    throw Refusal(Exit::usage, "--output=" + file.string() + ": expected a name that ends in .svg");
+    throw CommandError(Exit::usage, "--output=" + file.string() + ": expected a name that ends in .svg");
   }
   warn_of_empty(runs, metrics);
   const std::vector<Chart> charts = charts_of(runs, metrics);

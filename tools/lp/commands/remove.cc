@@ -38,20 +38,20 @@ void remove_directory(const std::filesystem::path& directory) {
     std::filesystem::remove_all(target, error);
   }
   if (!error) std::filesystem::remove(directory, error);
-  if (error) throw Refusal(Exit::failed, directory.string() + " cannot be removed: " + error.message());
+  if (error) throw CommandError(Exit::failed, directory.string() + " cannot be removed: " + error.message());
 }
 
 }  // namespace
 
 int rm_command(const Arguments& arguments, Screen& screen) {
   if (arguments.words().empty() != arguments.has("older-than")) {
-    throw Refusal(Exit::usage, "give either the names of runs, or --older-than=TIME");
+    throw CommandError(Exit::usage, "give either the names of runs, or --older-than=TIME");
   }
   std::vector<RunView> runs;
   for (const std::string& word : arguments.words()) {
     runs.push_back(view_of(find_run(word)));
     if (const std::string why = obstacle(runs.back()); !why.empty()) {
-      throw Refusal(Exit::failed, runs.back().place.name + " is not removed: " + why);
+      throw CommandError(Exit::failed, runs.back().place.name + " is not removed: " + why);
     }
   }
   if (arguments.has("older-than")) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/lp/command.h"
-#include "tools/lp/machine.h"
+#include "tools/lp/elf_machine.h"
 
 namespace lp::tool {
 
@@ -20,7 +20,7 @@ int run_command(const Arguments& arguments, Screen&) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   execvp(argv[0], argv.data());
-  throw Refusal(Exit::usage, words[0] + " cannot be run: " + std::strerror(errno));
+  throw CommandError(Exit::usage, words[0] + " cannot be run: " + std::strerror(errno));
 }
 
 }  // namespace lp::tool

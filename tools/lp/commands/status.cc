@@ -90,7 +90,7 @@ int watch(RunView run, Screen& screen, bool json) {
   client.ask(R"({"ask":"follow"})", after(kRequestTimeout));
   while (const auto line = client.next(kNever)) {
     const JsonValue value = JsonValue::parse(*line);
-    if (const JsonValue* error = value.find("error")) throw Refusal(Exit::failed, error->text());
+    if (const JsonValue* error = value.find("error")) throw CommandError(Exit::failed, error->text());
     run.status = from_json<RunStatus>(value);
     if (!screen.draw(shown(run, screen, json))) return code_of(Exit::done);
   }

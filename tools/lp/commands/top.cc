@@ -78,7 +78,7 @@ void sort(Rates& rates, const std::string& by) {
   if (by == "memory") return by_value([](const NodeRate& node) { return node.memory; });
   if (by == "calls") return by_value([](const NodeRate& node) { return node.in.calls + node.out.calls; });
   if (by == "queue") return by_value([](const NodeRate& node) { return node.in.waiting; });
-  if (!by.empty()) throw Refusal(Exit::usage, "--sort=" + by + ": expected one of cpu, memory, calls, queue");
+  if (!by.empty()) throw CommandError(Exit::usage, "--sort=" + by + ": expected one of cpu, memory, calls, queue");
 }
 
 }  // namespace
@@ -104,8 +104,8 @@ int top_command(const Arguments& arguments, Screen& screen) {
       before = std::move(after);
     } while (!once);
     if (once) return code_of(Exit::done);
-  } catch (const Refusal& refusal) {
-    if (refusal.code() != Exit::not_live) throw;
+  } catch (const CommandError& error) {
+    if (error.code() != Exit::not_live) throw;
   }
   run = view_of(run.place);  // it has ended
   screen.write(run.place.name + ": " + Screen::clean(sentence_of(run)) + "\n");

@@ -39,7 +39,7 @@ std::optional<double> share_of(const Arguments& arguments) {
   double share = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
   if (error != std::errc() || end != text.data() + text.size() || !(share > 0 && share <= 1)) {
-    throw Refusal(Exit::usage, "--sample=" + text + ": a share is a number above 0, and 1 at most, as 0.01");
+    throw CommandError(Exit::usage, "--sample=" + text + ": a share is a number above 0, and 1 at most, as 0.01");
   }
   return share;
 }
@@ -48,11 +48,11 @@ std::optional<double> share_of(const Arguments& arguments) {
 void check_output(const std::string& file) {
   std::error_code none;
   if (std::filesystem::is_directory(file, none)) {
-    throw Refusal(Exit::failed, file + " is a directory: name a file in it with --output");
+    throw CommandError(Exit::failed, file + " is a directory: name a file in it with --output");
   }
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   if (!std::filesystem::is_directory(folder, none)) {
-    throw Refusal(Exit::failed, file + " cannot be written: there is no directory " + folder.string());
+    throw CommandError(Exit::failed, file + " cannot be written: there is no directory " + folder.string());
   }
 }
 
@@ -94,8 +94,8 @@ class Tracer {
         if (recording_.quiet()) return;
         if (!more && !wait_between(client_, kBetweenAnswers)) return;
       }
-    } catch (const Refusal& refusal) {
-      if (refusal.code() != Exit::not_live || !recording_.begin().has_value()) throw;
+    } catch (const CommandError& error) {
+      if (error.code() != Exit::not_live || !recording_.begin().has_value()) throw;
     }
   }
 

@@ -20,7 +20,7 @@ int port_of(const std::string& text) {
   int port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc() || end != text.data() + text.size() || port < 0 || port > 65535) {
-    throw Refusal(Exit::usage, "--port=" + text + ": expected a number from 0 to 65535");
+    throw CommandError(Exit::usage, "--port=" + text + ": expected a number from 0 to 65535");
   }
   return port;
 }

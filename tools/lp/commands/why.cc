@@ -100,7 +100,7 @@ int why_command(const Arguments& arguments, Screen& screen) {
   const std::set<std::string> shown = shown_nodes(plan, arguments.words());
   const bool all = arguments.words().size() < 2;
   launch::AdminClient client = connect_to(run);
-  const Evidence evidence = look_at(client, std::move(plan), duration);
+  const Evidence evidence = collect_evidence(client, std::move(plan), duration);
   const WaitGraph graph = wait_graph(evidence.plan, evidence.samples.back());
   std::vector<Diagnosis> found = diagnose(evidence);
   if (!all) std::erase_if(found, [&](const Diagnosis& one) { return !concerns(one, evidence.plan, shown); });

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/plan_file.h"
 #include "tools/lp/rates.h"
-#include "tools/lp/refusal.h"
 #include "tools/lp/views/events.h"
 
 namespace lp::tool {
@@ -69,7 +69,7 @@ RunHistory history_of(const RunLocation& place) {
     history.curves = {place.name, launch::read_curves(place.directory)};
     for (std::string& damage : launch::damaged_curves(place.directory)) history.damages.push_back(std::move(damage));
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, error.text());
+    throw CommandError(Exit::failed, error.text());
   }
   return history;
 }

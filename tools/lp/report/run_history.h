@@ -25,8 +25,8 @@ struct RunHistory {
   std::vector<std::string> damages{};  // sentences about files that could not be read whole
 };
 
-// Reads the files. Those of usage and curves may be missing or damaged. Throws Refusal(failed) when there is no run, or
-// another file of it is malformed.
+// Reads the files. Those of usage and curves may be missing or damaged. Throws CommandError(failed) when there is no
+// run, or another file of it is malformed.
 RunHistory history_of(const RunLocation& place);
 
 // From when to when, in seconds since 1970: to the end of the run, or to the last that is known of it.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lp/base/error.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/plan_file.h"
-#include "tools/lp/refusal.h"
 #include "tools/lp/run_requests.h"
 #include "tools/lp/ui/live_lines.h"
 #include "tools/lp/views/events.h"
@@ -64,8 +64,8 @@ void show_live(const RunLocation& place, LineSink& out) {
   do {
     try {
       view.show();
-    } catch (const Refusal& refusal) {
-      out.write(trouble_line(refusal.what()));
+    } catch (const CommandError& error) {
+      out.write(trouble_line(error.what()));
     } catch (const Error& error) {
       out.write(trouble_line(error.text()));
     }

@@ -10,8 +10,8 @@
 #include "launchers/record/node_output.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
-#include "tools/lp/changes.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
+#include "tools/lp/file_watcher.h"
 #include "tools/lp/ui/live_lines.h"
 #include "tools/lp/views/pattern.h"
 #include "tools/lp/views/run_logs.h"
@@ -126,7 +126,7 @@ class LogView {
   }
 
   RunLogs logs_;
-  Changes changes_;
+  FileWatcher changes_;
   LineSink& out_;
   std::optional<Pattern> pattern_;
 };
@@ -136,8 +136,8 @@ class LogView {
 void show_logs(const RunLocation& place, const LogRequest& request, LineSink& out) {
   try {
     LogView(place, request, out).show();
-  } catch (const Refusal& refusal) {
-    out.write(trouble_line(refusal.what()));
+  } catch (const CommandError& error) {
+    out.write(trouble_line(error.what()));
   } catch (const Error& error) {
     out.write(trouble_line(error.text()));
   }

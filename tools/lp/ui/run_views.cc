@@ -8,8 +8,8 @@
 #include "launchers/record/saved_curves.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/plan_file.h"
-#include "tools/lp/refusal.h"
 #include "tools/lp/run_requests.h"
 #include "tools/lp/run_text.h"
 #include "tools/lp/saved.h"
@@ -81,8 +81,8 @@ std::string RunList::entry_of(const RunLocation& place) {
   std::string trouble;
   try {
     run = view_of(place);
-  } catch (const Refusal& refusal) {  // one run is unreadable; the others are shown
-    trouble = refusal.what();
+  } catch (const CommandError& error) {  // one run is unreadable; the others are shown
+    trouble = error.what();
   }
   JsonWriter json;
   write_summary(json, run, trouble);
@@ -143,7 +143,7 @@ std::string checkpoints_json(const RunLocation& place) {
 std::string why_json(const RunLocation& place) {
   const RunView run = view_of(place);
   launch::AdminClient client = connect_to(run);
-  const Evidence evidence = look_at(client, plan_of(place), kLooking);
+  const Evidence evidence = collect_evidence(client, plan_of(place), kLooking);
   std::set<std::string> all;
   for (const PlanNode& node : evidence.plan.nodes) all.insert(node.name);
   JsonWriter json;

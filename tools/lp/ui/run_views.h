@@ -1,6 +1,6 @@
 #pragma once
-// The parts of the page that are asked for now and then, as JSON. Functions; any thread. They throw Refusal and Error
-// as the commands of lp do.
+// The parts of the page that are asked for now and then, as JSON. Functions; any thread. They throw CommandError and
+// Error as the commands of lp do.
 
 #include <filesystem>
 #include <map>

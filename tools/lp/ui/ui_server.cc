@@ -11,7 +11,7 @@
 #include "lp/base/json.h"
 #include "lp/base/secret.h"
 #include "lp/base/text.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/ui/live_lines.h"
 #include "tools/lp/ui/live_view.h"
 #include "tools/lp/ui/log_view.h"
@@ -49,7 +49,7 @@ bool says_yes(const HttpRequest& request, const std::string& name) {
   const std::string_view said = request.asked(name);
   if (said.empty() || said == "no") return false;
   if (said == "yes") return true;
-  throw Refusal(Exit::usage, name + " is yes or no, not " + quote(said));
+  throw CommandError(Exit::usage, name + " is yes or no, not " + quote(said));
 }
 
 RunLocation run_of(const HttpRequest& request) { return find_run(std::string(request.asked("run"))); }
@@ -162,8 +162,8 @@ void UiServer::answer_later(Client client, const HttpRequest& request) {
     HttpResponse response;
     try {
       response = json_response(200, answer_to(request));
-    } catch (const Refusal& refusal) {
-      response = json_response(status_of(refusal.code()), trouble_line(refusal.what()));
+    } catch (const CommandError& error) {
+      response = json_response(status_of(error.code()), trouble_line(error.what()));
     } catch (const std::exception& error) {
       response = json_response(500, trouble_line(error.what()));
     }
@@ -179,12 +179,12 @@ std::string UiServer::answer_to(const HttpRequest& request) {
   if (path == "/api/why") return why_json(run_of(request));
   if (path == "/api/curves") return curves_json(run_of(request));
   if (path == "/api/checkpoints") return checkpoints_json(run_of(request));
-  if (is_change(path)) throw Refusal(Exit::usage, path + " changes a run: POST it");
-  throw Refusal(Exit::unknown, "lp ui has no " + path);
+  if (is_change(path)) throw CommandError(Exit::usage, path + " changes a run: POST it");
+  throw CommandError(Exit::unknown, "lp ui has no " + path);
 }
 
 std::string UiServer::change(const HttpRequest& request) {
-  if (!is_change(request.path)) throw Refusal(Exit::unknown, "lp ui has no POST " + request.path);
+  if (!is_change(request.path)) throw CommandError(Exit::unknown, "lp ui has no POST " + request.path);
   RunView run = view_of(run_of(request));
   std::string done;
   if (request.path == "/api/stop") {

@@ -26,7 +26,7 @@ bool is_away(const RunView& run) {
 }  // namespace
 
 EventReader::EventReader(const RunView& run)
-    : mirror_(is_away(run) ? std::make_unique<Mirror>(connect_to(run)) : nullptr),
+    : mirror_(is_away(run) ? std::make_unique<LogMirror>(connect_to(run)) : nullptr),
       reader_((mirror_ == nullptr ? run.place.directory : mirror_->directory()) / kEvents) {
   if (mirror_ != nullptr) mirror_->add(kEvents);
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "launchers/record/records.h"
+#include "tools/lp/log_mirror.h"
 #include "tools/lp/log_reader.h"
-#include "tools/lp/mirror.h"
 #include "tools/lp/runs.h"
 
 namespace lp::tool {
@@ -14,15 +14,15 @@ namespace lp::tool {
 // Reads events as they come: from the run's directory, or from another host.
 class EventReader {
  public:
-  // Throws Refusal(not_live) when the run is on another host that is unreachable.
+  // Throws CommandError(not_live) when the run is on another host that is unreachable.
   explicit EventReader(const RunView& run);
 
   // The events that were not returned before, in the order of time. Lines that are no events are left out. Throws
-  // Refusal as ask() does.
+  // CommandError as ask() does.
   std::vector<RunEvent> read();
 
  private:
-  std::unique_ptr<Mirror> mirror_;  // null: the events are here
+  std::unique_ptr<LogMirror> mirror_;  // null: the events are here
   LogReader reader_;
 };
 

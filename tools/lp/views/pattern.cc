@@ -3,7 +3,7 @@
 #include <array>
 
 #include "lp/base/text.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 
 namespace lp::tool {
 
@@ -12,7 +12,7 @@ Pattern::Pattern(const std::string& text, bool ignore_case) {
   if (error == 0) return;
   std::array<char, 256> why{};
   regerror(error, &compiled_, why.data(), why.size());
-  throw Refusal(Exit::usage, quote(text) + " is no regular expression: " + why.data());
+  throw CommandError(Exit::usage, quote(text) + " is no regular expression: " + why.data());
 }
 
 bool Pattern::matches(std::string_view line) const {

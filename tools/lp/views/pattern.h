@@ -11,7 +11,7 @@ namespace lp::tool {
 
 class Pattern {
  public:
-  // Throws Refusal(usage) with the reason for a text that is no expression.
+  // Throws CommandError(usage) with the reason for a text that is no expression.
   Pattern(const std::string& text, bool ignore_case);
   ~Pattern() { regfree(&compiled_); }
   Pattern(const Pattern&) = delete;

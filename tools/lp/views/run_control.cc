@@ -8,8 +8,8 @@
 
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/plan_file.h"
-#include "tools/lp/refusal.h"
 #include "tools/lp/run_requests.h"
 #include "tools/lp/run_text.h"
 
@@ -49,11 +49,11 @@ void remove_job(const RunView& run) {
   try {
     run.jobs->remove(run.record);
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, error.text());
+    throw CommandError(Exit::failed, error.text());
   }
 }
 
-Refusal still_runs(const std::string& name, double patience) {
+CommandError still_runs(const std::string& name, double patience) {
   return {Exit::timed_out,
           name + " has not ended after " + short_duration(patience) + ": `lp stop --force` kills its nodes"};
 }
@@ -65,7 +65,7 @@ std::string stop_by_engine(const RunView& run, const Stop& stop) {
     end = run.jobs->cancel(run.record, run.place.directory,
                            {.by = stop.by, .reason = stop.reason, .force = stop.force || run.life == Life::pending});
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, error.text());
+    throw CommandError(Exit::failed, error.text());
   }
   const std::string job = run.jobs->name_of(run.record);
   if (!end.empty()) return end;
@@ -83,11 +83,11 @@ std::string request_stop(launch::AdminClient& client, const Stop& stop, Duration
   request.force = stop.force;
   try {
     return done_of(ask(client, to_json(request), patience));
-  } catch (const Refusal& refusal) {
-    if (refusal.code() == Exit::timed_out) {
-      throw Refusal(Exit::timed_out, std::string(refusal.what()) + "; it stops as soon as its launcher goes on");
+  } catch (const CommandError& error) {
+    if (error.code() == Exit::timed_out) {
+      throw CommandError(Exit::timed_out, std::string(error.what()) + "; it stops as soon as its launcher goes on");
     }
-    if (refusal.code() != Exit::not_live) throw;  // it ended before it could answer
+    if (error.code() != Exit::not_live) throw;  // it ended before it could answer
   }
   return {};
 }

@@ -18,12 +18,12 @@ struct Stop {
 };
 
 // Stops the run, and waits until it has ended. Returns what happened, in a sentence; `run` has its new state. Throws
-// Refusal: (timed_out) when it goes on, (not_live) when it is unreachable, (failed) with the run's or the engine's
+// CommandError: (timed_out) when it goes on, (not_live) when it is unreachable, (failed) with the run's or the engine's
 // error.
 std::string stop_run(RunView& run, const Stop& stop);
 
 // Restarts a node, or all nodes of a group; only by force when that throws away work that no checkpoint has. Returns
-// what happened. Throws Refusal as find_nodes() and ask() do.
+// what happened. Throws CommandError as find_nodes() and ask() do.
 std::string restart_node(const RunView& run, const std::string& node, bool force);
 
 }  // namespace lp::tool

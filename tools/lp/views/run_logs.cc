@@ -3,8 +3,8 @@
 #include <set>
 
 #include "launchers/record/node_output.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/plan_file.h"
-#include "tools/lp/refusal.h"
 #include "tools/lp/run_requests.h"
 
 namespace lp::tool {
@@ -12,7 +12,7 @@ namespace lp::tool {
 RunLogs::RunLogs(const RunView& run, std::span<const std::string> nodes, bool follow) {
   const Plan plan = plan_of(run.place);
   if (run.record.launch == "threads") {
-    throw Refusal(
+    throw CommandError(
         Exit::failed,
         run.place.name + " has no logs: its nodes are threads, whose output goes to the output of their launcher");
   }
@@ -22,8 +22,9 @@ RunLogs::RunLogs(const RunView& run, std::span<const std::string> nodes, bool fo
   }
   const bool here = run.life != Life::elsewhere || std::filesystem::exists(run.place.directory / "status.json");
   if (here && run.jobs != nullptr && run.jobs->keeps_files()) {
-    throw Refusal(Exit::not_live, run.place.name + ": its logs were on the host of its coordinator, which has ended; " +
-                                      "to see the output of a run, launch it without --submit");
+    throw CommandError(Exit::not_live, run.place.name +
+                                           ": its logs were on the host of its coordinator, which has ended; " +
+                                           "to see the output of a run, launch it without --submit");
   }
   if (here) {
     live_.emplace(follow ? try_to_connect(run) : launch::AdminClient(run.place.directory));

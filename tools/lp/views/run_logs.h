@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "launchers/admin/admin_client.h"
+#include "tools/lp/log_mirror.h"
 #include "tools/lp/log_reader.h"
-#include "tools/lp/mirror.h"
 #include "tools/lp/runs.h"
 
 namespace lp::tool {
@@ -24,8 +24,9 @@ class RunLogs {
     LogReader reader;
   };
 
-  // `nodes`: names of nodes and groups; none: all. `follow`: update() is called until it returns false. Throws Refusal:
-  // (unknown) without such a node, (failed) for a run without logs, (not_live) when the logs are unreachable.
+  // `nodes`: names of nodes and groups; none: all. `follow`: update() is called until it returns false. Throws
+  // CommandError: (unknown) without such a node, (failed) for a run without logs, (not_live) when the logs are
+  // unreachable.
   RunLogs(const RunView& run, std::span<const std::string> nodes, bool follow);
 
   std::vector<Log>& logs() { return logs_; }
@@ -38,7 +39,7 @@ class RunLogs {
   int fd() const { return mirror_.has_value() ? mirror_->fd() : live_->fd(); }
 
  private:
-  std::optional<Mirror> mirror_;
+  std::optional<LogMirror> mirror_;
   std::optional<launch::AdminClient> live_;  // set without a mirror
   std::filesystem::path directory_;
   std::vector<Log> logs_;

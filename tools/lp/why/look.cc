@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/run_requests.h"
 
 namespace lp::tool {
@@ -15,7 +15,7 @@ constexpr auto kBetween = std::chrono::milliseconds(50);  // two looks, at least
 
 }  // namespace
 
-Evidence look_at(launch::AdminClient& client, Plan plan, Duration duration) {
+Evidence collect_evidence(launch::AdminClient& client, Plan plan, Duration duration) {
   Evidence evidence{.plan = std::move(plan), .samples = {}, .before = measure(client), .after = {}};
   const Duration between = std::max<Duration>(kBetween, duration / kLooks);
   const Time end = after(std::max<Duration>(kBetween, duration));
@@ -23,7 +23,7 @@ Evidence look_at(launch::AdminClient& client, Plan plan, Duration duration) {
     last = passed(end);
     evidence.samples.push_back(from_json<WaitsRecord>(ask(client, R"({"ask":"waits"})")));
     if (!last && !wait_between(client, std::min(between, until(end)))) {
-      throw Refusal(Exit::not_live, "the run has ended meanwhile");
+      throw CommandError(Exit::not_live, "the run has ended meanwhile");
     }
   }
   evidence.after = measure(client);

@@ -13,8 +13,8 @@
 
 namespace lp::tool {
 
-// Looks at the run several times during `duration`. Throws Refusal as ask() does.
-Evidence look_at(launch::AdminClient& client, Plan plan, Duration duration);
+// Looks at the run several times during `duration`. Throws CommandError as ask() does.
+Evidence collect_evidence(launch::AdminClient& client, Plan plan, Duration duration);
 
 // Writes members of the current object: the diagnoses, and the activities of the nodes in `shown`.
 void write_findings(JsonWriter& json, const WaitGraph& graph, const std::vector<Diagnosis>& found,

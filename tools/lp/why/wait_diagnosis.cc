@@ -39,7 +39,7 @@ class Search {
   std::vector<Diagnosis> run() {
     for (std::size_t i = 0; i < graph_.activities.size(); ++i) {
       const std::vector<std::size_t> chain = graph_.chain_of(i);
-      if (persists(chain)) look_at(chain);
+      if (persists(chain)) diagnose_chain(chain);
     }
     std::vector<Diagnosis> all;
     for (auto& [key, found] : found_) all.push_back(std::move(found));
@@ -62,7 +62,7 @@ class Search {
     });
   }
 
-  void look_at(const std::vector<std::size_t>& chain) {
+  void diagnose_chain(const std::vector<std::size_t>& chain) {
     const std::size_t last = chain.back();
     const auto again = std::find(chain.begin(), chain.end() - 1, last);
     if (chain.size() > 1 && again != chain.end() - 1) {

@@ -206,12 +206,12 @@ TEST(Turns, AParkedHolderRefusesItsOwnChainAndNoOther) {
   rpc::Turn turn(pool, "node");
   ASSERT_TRUE(turn.try_take(7));
   turn.post(new Note(ran, 1, 7));  // queued before the holder waits
-  turn.park();
+  turn.begin_wait();
   EXPECT_EQ(ran, (std::vector<int>{-1}));
   turn.post(new Note(ran, 2, 7));
   EXPECT_EQ(ran, (std::vector<int>{-1, -2}));
   turn.post(new Note(ran, 3, 8));
-  turn.unpark();
+  turn.end_wait();
   turn.release();
   EXPECT_TRUE(pool.drain(after(std::chrono::seconds(10))));
   EXPECT_EQ(ran, (std::vector<int>{-1, -2, 3}));

@@ -42,18 +42,18 @@ TEST_F(TurnTest, TheHoldersWaitRefusesTheTasksOfItsChainAlone) {
   turn_.post(&own);
   turn_.post(&other);
   turn_.post_front(&probe);
-  turn_.park();
+  turn_.begin_wait();
   EXPECT_TRUE(ends(own));
   EXPECT_FALSE(own.ran);
   NotedTask late(kChain);
   turn_.post(&late);
   EXPECT_TRUE(ends(late));
   EXPECT_FALSE(late.ran);
-  turn_.park();  // nests
-  turn_.unpark();
-  EXPECT_TRUE(turn_.parked());
-  turn_.unpark();
-  EXPECT_FALSE(turn_.parked());
+  turn_.begin_wait();  // nests
+  turn_.end_wait();
+  EXPECT_TRUE(turn_.waits());
+  turn_.end_wait();
+  EXPECT_FALSE(turn_.waits());
   turn_.release();
   EXPECT_TRUE(ends(probe));
   EXPECT_TRUE(ends(other));
@@ -65,14 +65,14 @@ TEST_F(TurnTest, ALaterWaitRefusesWhatHasQueuedSinceTheFirst) {
   ASSERT_TRUE(turn_.try_take(kChain));
   NotedTask probe(0);
   turn_.post_front(&probe);
-  turn_.park();
-  turn_.unpark();
+  turn_.begin_wait();
+  turn_.end_wait();
   NotedTask own(kChain);
   turn_.post(&own);
-  turn_.park();
+  turn_.begin_wait();
   EXPECT_TRUE(ends(own));
   EXPECT_FALSE(own.ran);
-  turn_.unpark();
+  turn_.end_wait();
   turn_.release();
   EXPECT_TRUE(ends(probe));
 }
@@ -89,10 +89,10 @@ TEST_F(TurnTest, ATaskThatIsPostedAsTheHolderBeginsToWaitIsRefused) {
     });
     while (!posts) {
     }
-    turn_.park();
+    turn_.begin_wait();
     ASSERT_TRUE(ends(own)) << "round " << round;
     EXPECT_FALSE(own.ran);
-    turn_.unpark();
+    turn_.end_wait();
     turn_.release();
     ASSERT_TRUE(turn_.wait_idle(after(std::chrono::seconds(10))));
   }

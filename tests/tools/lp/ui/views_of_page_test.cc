@@ -7,8 +7,8 @@
 #include "tests/directory.h"
 #include "tests/error_of.h"
 #include "tests/tools/lp/ui/run_for_test.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/plan_file.h"
-#include "tools/lp/refusal.h"
 #include "tools/lp/ui/live_lines.h"
 #include "tools/lp/ui/live_view.h"
 #include "tools/lp/ui/log_view.h"
@@ -148,7 +148,7 @@ TEST_F(PageViews, CheckpointsAndCurvesOfARunWithoutAny) {
   const JsonValue checkpoints = JsonValue::parse(tool::checkpoints_json(run_));
   EXPECT_EQ(checkpoints.find("checkpoints")->items().size(), 0U);
   EXPECT_EQ(JsonValue::parse(tool::curves_json(run_)).find("curves")->items().size(), 0U);
-  EXPECT_THROW(tool::why_json(run_), tool::Refusal);
+  EXPECT_THROW(tool::why_json(run_), tool::CommandError);
 }
 
 TEST(Page, NeedsNothingFromOutsideAndPutsNoTextOfRunsIntoHtml) {

@@ -1,4 +1,4 @@
-#include "tools/lp/changes.h"
+#include "tools/lp/file_watcher.h"
 
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -13,12 +13,12 @@ constexpr auto kLongest = std::chrono::seconds(1);  // because a network file sy
 constexpr std::uint32_t kWhat = IN_MODIFY | IN_CREATE | IN_MOVED_TO;
 }  // namespace
 
-Changes::Changes(std::filesystem::path directory)
+FileWatcher::FileWatcher(std::filesystem::path directory)
     : directory_(std::move(directory)), inotify_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
   watch_folders();
 }
 
-void Changes::watch_folders() {
+void FileWatcher::watch_folders() {
   const auto watch = [this](const std::filesystem::path& folder) {
     if (inotify_ && watched_.insert(folder).second) inotify_add_watch(inotify_.number(), folder.c_str(), kWhat);
   };
@@ -29,7 +29,7 @@ void Changes::watch_folders() {
   }
 }
 
-void Changes::wait(int fd) {
+void FileWatcher::wait(int fd) {
   Poller poller;
   if (inotify_) poller.add(inotify_.number(), 0);
   if (fd >= 0) poller.add(fd, 1);

@@ -17,9 +17,9 @@ enum class Exit {
   timed_out = 5,  // the requested effect did not come in time
 };
 
-class Refusal : public std::exception {
+class CommandError : public std::exception {
  public:
-  Refusal(Exit code, std::string text) : code_(code), text_(std::move(text)) {}
+  CommandError(Exit code, std::string text) : code_(code), text_(std::move(text)) {}
   const char* what() const noexcept override { return text_.c_str(); }
   Exit code() const noexcept { return code_; }
 

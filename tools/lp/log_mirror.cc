@@ -1,4 +1,4 @@
-#include "tools/lp/mirror.h"
+#include "tools/lp/log_mirror.h"
 
 #include <fcntl.h>
 
@@ -14,7 +14,7 @@
 #include "launchers/record/run_directory.h"
 #include "lp/base/file.h"
 #include "lp/base/json.h"
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 #include "tools/lp/run_requests.h"
 
 namespace lp::tool {
@@ -49,27 +49,27 @@ std::filesystem::path part_of(const std::filesystem::path& log, const char* word
 
 }  // namespace
 
-Mirror::Mirror(launch::AdminClient client) : client_(std::move(client)) {
+LogMirror::LogMirror(launch::AdminClient client) : client_(std::move(client)) {
   std::string name = (std::filesystem::temp_directory_path() / "lp-logs-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw Refusal(Exit::failed, name + " cannot be made: is its disk full?");
+  if (mkdtemp(name.data()) == nullptr) throw CommandError(Exit::failed, name + " cannot be made: is its disk full?");
   directory_ = name;
 }
 
-Mirror::~Mirror() {
+LogMirror::~LogMirror() {
   std::error_code ignored;
   std::filesystem::remove_all(directory_, ignored);
 }
 
-bool Mirror::update() {
+bool LogMirror::update() {
   try {
     for (const std::filesystem::path& log : logs_) fetch_log(log);
-  } catch (const Refusal& refusal) {
-    if (refusal.code() != Exit::not_live) throw;
+  } catch (const CommandError& error) {
+    if (error.code() != Exit::not_live) throw;
   }
   return client_.open();
 }
 
-void Mirror::fetch_log(const std::filesystem::path& log) {
+void LogMirror::fetch_log(const std::filesystem::path& log) {
   const std::uint64_t id = id_of(log);
   if (id == 0) return;
   if (ids_[log] != id) {  // the log has turned over, or is new
@@ -78,7 +78,7 @@ void Mirror::fetch_log(const std::filesystem::path& log) {
   fetch_part(log, log);
 }
 
-void Mirror::fetch_part(const std::filesystem::path& part, const std::filesystem::path& newest) {
+void LogMirror::fetch_part(const std::filesystem::path& part, const std::filesystem::path& newest) {
   const std::uint64_t id = id_of(part);
   if (id == 0) return;
   std::error_code ignored;
@@ -99,7 +99,7 @@ void Mirror::fetch_part(const std::filesystem::path& part, const std::filesystem
   fetch_rest(part);
 }
 
-void Mirror::fetch_rest(const std::filesystem::path& file) {
+void LogMirror::fetch_rest(const std::filesystem::path& file) {
   const std::filesystem::path here = directory_ / file;
   std::error_code error;
   std::filesystem::create_directories(here.parent_path(), error);
@@ -110,13 +110,13 @@ void Mirror::fetch_rest(const std::filesystem::path& file) {
     if (bytes.empty()) return;
     const Descriptor out(open(here.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     if (!out || !write_all(out.number(), bytes)) {
-      throw Refusal(Exit::failed, here.string() + " cannot be written: is its disk full?");
+      throw CommandError(Exit::failed, here.string() + " cannot be written: is its disk full?");
     }
     size += bytes.size();
   }
 }
 
-std::uint64_t Mirror::id_of(const std::filesystem::path& file) {
+std::uint64_t LogMirror::id_of(const std::filesystem::path& file) {
   return ask_for(client_, file, std::numeric_limits<std::int64_t>::max()).id;
 }
 

@@ -13,18 +13,18 @@
 
 namespace lp::tool {
 
-class Mirror {
+class LogMirror {
  public:
-  // Throws Refusal(failed) when the directory cannot be made.
-  explicit Mirror(launch::AdminClient client);
-  ~Mirror();
-  Mirror(const Mirror&) = delete;
-  Mirror& operator=(const Mirror&) = delete;
+  // Throws CommandError(failed) when the directory cannot be made.
+  explicit LogMirror(launch::AdminClient client);
+  ~LogMirror();
+  LogMirror(const LogMirror&) = delete;
+  LogMirror& operator=(const LogMirror&) = delete;
 
   const std::filesystem::path& directory() const { return directory_; }
   // Adds a log by its name in the run's directory: "logs/worker/1.log".
   void add(const std::filesystem::path& log) { logs_.push_back(log); }
-  // Fetches new bytes. Returns false when the run has ended or is unreachable. Throws Refusal as ask() does.
+  // Fetches new bytes. Returns false when the run has ended or is unreachable. Throws CommandError as ask() does.
   bool update();
   // Readable when the run has ended.
   int fd() const { return client_.fd(); }

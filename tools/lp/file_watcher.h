@@ -9,11 +9,11 @@
 
 namespace lp::tool {
 
-class Changes {
+class FileWatcher {
  public:
   // Watches the files in `directory` and in its folders as far as the system reports changes. wait() also returns from
   // time to time.
-  explicit Changes(std::filesystem::path directory);
+  explicit FileWatcher(std::filesystem::path directory);
 
   // Returns when a file has changed, when `fd` is readable (negative: there is none), or after a while.
   void wait(int fd);

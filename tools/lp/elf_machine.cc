@@ -1,11 +1,11 @@
-#include "tools/lp/machine.h"
+#include "tools/lp/elf_machine.h"
 
 #include <elf.h>
 
 #include <cstring>
 #include <fstream>
 
-#include "tools/lp/refusal.h"
+#include "tools/lp/command_error.h"
 
 namespace lp::tool {
 
@@ -19,7 +19,7 @@ std::uint16_t machine_of(const std::filesystem::path& binary) {
 void refuse_other_machine(const std::filesystem::path& binary) {
   const std::uint16_t machine = machine_of(binary);
   if (machine == EM_NONE || machine == machine_of("/proc/self/exe")) return;
-  throw Refusal(Exit::failed, binary.string() + " was built for another kind of machine than this one");
+  throw CommandError(Exit::failed, binary.string() + " was built for another kind of machine than this one");
 }
 
 }  // namespace lp::tool

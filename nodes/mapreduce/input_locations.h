@@ -12,7 +12,7 @@
 
 namespace lp::dataflow {
 
-class InputPlaces {
+class InputLocations {
  public:
   void set(std::uint32_t worker, FoundInputs found);
 
