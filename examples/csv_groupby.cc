@@ -4,6 +4,7 @@
 //   build/examples/csv_groupby --job.input='sales/*.csv' --job.into=totals --key=2 --value=5 --launch=processes
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -22,18 +23,29 @@ struct Config {
 struct Total {
   std::uint64_t count = 0;
   double sum = 0;
+  double rest = 0;  // the loss of the sum by rounding
   double least = 0;
   double greatest = 0;
 };
 
+// Rows are grouped in several ways, by tasks and by the memory of a worker. So the sum keeps twice the digits of a
+// double (Knuth's TwoSum), in which the order of additions hardly shows.
+void add(Total& total, const Total& more) {
+  const double sum = total.sum + more.sum;
+  const double added = sum - total.sum;
+  if (std::isfinite(sum)) total.rest += (total.sum - (sum - added)) + (more.sum - added);
+  total.rest += more.rest;
+  total.sum = sum;
+}
+
 struct GroupBy {
   void map(const lp::CsvRow& row, lp::Emit<std::string_view, Total>& emit) const {
-    const double number = row.number(value);
-    emit(row[key], {.count = 1, .sum = number, .least = number, .greatest = number});
+    const double number = row.number(value) + 0.0;  // never -0, which is as small as 0: the order would decide
+    emit(row[key], {.count = 1, .sum = number, .rest = 0, .least = number, .greatest = number});
   }
   static void combine(Total& total, const Total& more) {
     total.count += more.count;
-    total.sum += more.sum;
+    add(total, more);
     total.least = std::min(total.least, more.least);
     total.greatest = std::max(total.greatest, more.greatest);
   }
@@ -41,7 +53,7 @@ struct GroupBy {
     Total total;
     parts.next(total);
     for (const Total& one : parts) combine(total, one);
-    out.line(group, '\t', total.count, '\t', total.sum, '\t', total.least, '\t', total.greatest);
+    out.line(group, '\t', total.count, '\t', total.sum + total.rest, '\t', total.least, '\t', total.greatest);
   }
   std::uint32_t key = 0;
   std::uint32_t value = 0;

@@ -1,12 +1,14 @@
-// Joins two inputs by key. A line has a time in milliseconds, a key and a value; a result has a key and the values of
-// two lines with that key. With --seconds, both lines are in the same window of time, and the inputs may be streams.
+// Joins two inputs by key. A line has a time in milliseconds, a key and a value, which may have blanks inside; a result
+// has a key and the values of two lines with that key. A line that is empty or begins with '#' is left out. Another one
+// ends the program, unless --pipeline.skip-records allows so many of them. With --seconds, both lines are in the same
+// window of time, and the inputs may be streams.
 //
 //   build/examples/join --pipeline.input=orders --with=payments --pipeline.into=paid --launch=processes
 //   build/examples/join --pipeline.input=orders --with=payments --pipeline.into=paid --seconds=60
 //
 // With --seconds, the lines of an input come in about the order of their times, at most a second late.
 
-#include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,10 +36,13 @@ struct Row {
 void row_of(std::string_view line, lp::dataflow::Collector<Row>& out) {
   std::vector<std::string_view> words;
   for (const std::string_view word : lp::words(line)) words.push_back(word);
-  if (words.size() != 3) return;  // a comment
-  Row row{.key = words[1], .value = words[2]};
-  const auto end = std::from_chars(words[0].begin(), words[0].end(), row.time);
-  if (end.ec == std::errc()) out(row);
+  if (words.empty() || words[0].starts_with('#')) return;  // a comment
+  if (words.size() < 3) throw lp::Error(lp::ErrorKind::failed, "a line has no time, key and value");
+  const char* const value = words[2].data();
+  const char* const end = words.back().data() + words.back().size();
+  out({.time = lp::number_of<lp::EventTime>(words[0], "a line does not begin with its time"),
+       .key = words[1],
+       .value = {value, static_cast<std::size_t>(end - value)}});
 }
 
 lp::Program make_program(const Config& config) {

@@ -1,5 +1,6 @@
 // One function makes a table of a stream, and makes it again of the stream's raw log (Kappa). A line is a time in
 // milliseconds, a sensor and an integer; the table has the number and the sum of each sensor's values in each minute.
+// Another line ends the program, unless --pipeline.skip-records allows so many of them.
 //
 //   build/examples/kappa --port=7000 --log=log --launch=processes        takes lines over TCP, and keeps them in `log`
 //   build/examples/kappa --pipeline.replay=log                           the same table, of the log
@@ -7,9 +8,11 @@
 //                                                                        layer that are served as one (Lambda)
 // The result shows the size of the table and a hash of its rows.
 
-#include <charconv>
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +36,14 @@ struct Config {
                  lp::field("port", "where lines come in; 0: at a free one, which log/.port has"),
                  lp::field("connections", "the stream ends after so many senders; 0: never"),
                  lp::field("disorder", "seconds that a line may come after later ones, for its minute to be complete"));
+
+  void check_given(std::span<const std::string> given) const {
+    for (const std::string_view flag : {"port", "connections"}) {
+      if (pipeline.replay.empty() || std::find(given.begin(), given.end(), flag) == given.end()) continue;
+      throw lp::Error(lp::ErrorKind::failed,
+                      "--" + std::string(flag) + " has no effect with --pipeline.replay: a replay takes no lines");
+    }
+  }
 };
 
 struct Reading {
@@ -82,11 +93,11 @@ class Table {
 void reading_of(std::string_view line, lp::dataflow::Collector<Reading>& out) {
   std::vector<std::string_view> words;
   for (const std::string_view word : lp::words(line)) words.push_back(word);
-  if (words.size() != 3) return;
-  Reading reading{.sensor = std::string(words[1])};
-  std::from_chars(words[0].data(), words[0].data() + words[0].size(), reading.time);
-  std::from_chars(words[2].data(), words[2].data() + words[2].size(), reading.value);
-  out(std::move(reading));
+  if (words.empty()) return;
+  if (words.size() != 3) throw lp::Error(lp::ErrorKind::failed, "a line is no time, sensor and integer");
+  out({.sensor = std::string(words[1]),
+       .time = lp::number_of<lp::EventTime>(words[0], "a line does not begin with its time"),
+       .value = lp::number_of<std::int64_t>(words[2], "a line does not end with its value")});
 }
 
 // The function of both layers, and of the replay.
@@ -110,10 +121,24 @@ lp::Flow<Row> rows_of(const lp::Flow<std::string_view>& lines, const std::string
       });
 }
 
+void need(bool fits, const std::string& what) {
+  if (!fits) throw lp::Error(lp::ErrorKind::failed, what);
+}
+
+std::filesystem::path end_of(const std::string& log) { return std::filesystem::path(log) / ".end"; }
+
+// The log has all lines, so a run over it from its begin has what no checkpoint has: the rows of the table.
+void prepare(const Config& config, const std::string& resumed) {
+  need(resumed.empty() && config.pipeline.from.empty(),
+       "the table of kappa is in memory alone, so a run does not go on from a checkpoint of another one: give --log "
+       "again, which is read from its begin, or --pipeline.replay, without --resume and --pipeline.from");
+  need(config.log.empty() || !std::filesystem::exists(end_of(config.log)),
+       "the stream of the log " + config.log + " has ended, as " + end_of(config.log).string() +
+           " says: make its table with --pipeline.replay=" + config.log +
+           ", name another --log, or remove that file, and the stream goes on behind the lines that are there");
+}
+
 void check(const Config& config) {
-  const auto need = [](bool fits, const char* what) {
-    if (!fits) throw lp::Error(lp::ErrorKind::failed, what);
-  };
   const lp::PipelineFlags& flags = config.pipeline;
   need(flags.input.empty() && flags.into.empty() && !flags.follow && flags.until.empty(),
        "kappa takes lines over TCP, or with --pipeline.replay from a log, and makes a table: --pipeline.input, "
@@ -134,7 +159,7 @@ lp::Program make_program(const Config& config) {
     const auto lines = pipeline.read({.paths = {config.pipeline.replay}}, {.name = "lines", .replicas = 1});
     rows_of(lines, "totals", config.disorder).call<&Table::add>(table);
   } else {
-    const std::string end = config.log + "/.end";
+    const std::filesystem::path end = end_of(config.log);
     lp::add_line_listener(program,
                           {.port = config.port, .log = config.log, .connections = config.connections, .until = end});
     const auto lines = pipeline.follow({.paths = {config.log}, .until = end}, {.name = "lines", .replicas = 1});
@@ -159,4 +184,4 @@ Result report(lp::Run& run, const Config&) {
   return {rows, hash};
 }
 
-int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }
+int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report, prepare); }

@@ -1,5 +1,5 @@
 // Clusters points (Lloyd: Least squares quantization in PCM, 1982). A line has a point's number and its coordinates.
-// The first clusters are around the points 0, 1, ...
+// The first clusters are around the points 0, 1, ..., which must be there.
 //
 //   build/examples/kmeans --pipeline.input=points.txt --pipeline.into=centres --clusters=3 --launch=processes
 //
@@ -7,7 +7,6 @@
 // the order of their numbers, and then the blocks, so that the centres have the same bits for any number of replicas.
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -45,23 +44,15 @@ struct Centre {
 
 [[noreturn]] void refuse(const std::string& what) { throw lp::Error(lp::ErrorKind::failed, what); }
 
-template <class N>
-N number_of(std::string_view word) {
-  N number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || end != word.data() + word.size()) refuse(std::string(word) + " is no number");
-  return number;
-}
-
 void point_of(std::string_view line, lp::dataflow::Collector<Point>& out) {
   Point point;
   bool first = true;
   for (const std::string_view word : lp::words(line)) {
     if (std::exchange(first, false)) {
-      point.number = number_of<std::uint64_t>(word);
+      point.number = lp::number_of<std::uint64_t>(word, "a line does not begin with the number of a point");
       continue;
     }
-    point.at.push_back(number_of<double>(word));
+    point.at.push_back(lp::number_of<double>(word, "a point has other things than coordinates"));
     if (!std::isfinite(point.at.back())) refuse("the coordinate " + std::string(word) + " is not finite");
   }
   if (first) return;  // an empty line
@@ -70,7 +61,7 @@ void point_of(std::string_view line, lp::dataflow::Collector<Point>& out) {
 }
 
 // The first centres are points.
-void check(const std::vector<Point>& points, const std::vector<Centre>& centres) {
+void check(const std::vector<Point>& points, const std::vector<Centre>& centres, std::uint64_t clusters) {
   if (centres.empty()) refuse("no point has a number that is less than --clusters, so there is nothing to begin with");
   const auto need_same = [&](std::uint64_t point, const Vector& at) {
     if (at.size() == centres.front().at.size()) return;
@@ -82,6 +73,11 @@ void check(const std::vector<Point>& points, const std::vector<Centre>& centres)
   const auto same = std::adjacent_find(points.begin(), points.end(),
                                        [](const Point& a, const Point& b) { return a.number == b.number; });
   if (same != points.end()) refuse("two points have the number " + std::to_string(same->number));
+  for (std::uint64_t i = 0; i < clusters; ++i) {
+    if (i < centres.size() && centres[i].cluster == i) continue;
+    refuse("the clusters begin with the points 0 to " + std::to_string(clusters - 1) + ", and there is no point " +
+           std::to_string(i) + ": number the points from 0, and give --clusters no more than there are");
+  }
 }
 
 void add(Vector& sum, const Vector& other) {
@@ -96,11 +92,11 @@ double distance(const Vector& a, const Vector& b) {
 }
 
 // The sums of a block's points by cluster.
-void sums_of(std::uint64_t block, std::vector<Point> points, std::vector<Centre> centres,
+void sums_of(std::uint64_t block, std::uint64_t clusters, std::vector<Point> points, std::vector<Centre> centres,
              lp::dataflow::Collector<Centre>& out) {
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.number < b.number; });
   std::sort(centres.begin(), centres.end(), [](const Centre& a, const Centre& b) { return a.cluster < b.cluster; });
-  check(points, centres);
+  check(points, centres, clusters);
   std::vector<Centre> sums;
   for (const Centre& one : centres)
     sums.push_back({.cluster = one.cluster, .block = block, .at = Vector(one.at.size()), .before = one.at});
@@ -145,11 +141,11 @@ lp::Program make_program(const Config& config) {
                count, "means0");
   for (std::uint32_t round = 1; round <= config.rounds; ++round) {
     const std::string number = std::to_string(round);
-    const auto sums =
-        blocks.co_group<Centre>(centres.key_by([](const Centre& one) { return one.block; }, {.name = "sums" + number}),
-                                [](std::uint64_t block, const auto& members, const auto& all, auto& out) {
-                                  sums_of(block, members, all, out);
-                                });
+    const auto sums = blocks.co_group<Centre>(
+        centres.key_by([](const Centre& one) { return one.block; }, {.name = "sums" + number}),
+        [clusters = config.clusters](std::uint64_t block, const auto& members, const auto& all, auto& out) {
+          sums_of(block, clusters, members, all, out);
+        });
     centres = means_of(sums, count, "means" + number);
   }
   centres.filter([](const Centre& one) { return one.block == 0; })

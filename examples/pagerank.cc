@@ -1,5 +1,6 @@
 // PageRank (Brin and Page, 1998): rank = 0.15 + 0.85 * sum of rank / links of the pages that link to a page. A line has
-// the numbers of two pages, of which the first links to the second.
+// the numbers of two pages, of which the first links to the second. A line that is empty or begins with '#' is left
+// out.
 //
 //   build/examples/pagerank --pipeline.input=links.txt --pipeline.into=ranks --rounds=10 --launch=processes
 //
@@ -8,7 +9,6 @@
 // number of replicas.
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -43,11 +43,14 @@ struct Vote {
 using Rank = std::pair<std::uint64_t, double>;
 
 void links_of(std::string_view line, lp::dataflow::Collector<Link>& out) {
-  Link link;
-  const char* const end = line.data() + line.size();
-  const auto from = std::from_chars(line.data(), end, link.from);
-  const auto to = std::from_chars(std::min(from.ptr + 1, end), end, link.to);
-  if (from.ec != std::errc() || to.ec != std::errc()) return;  // a comment
+  std::vector<std::string_view> words;
+  for (const std::string_view word : lp::words(line)) words.push_back(word);
+  if (words.empty() || words[0].starts_with('#')) return;  // a comment
+  if (words.size() != 2) throw lp::Error(lp::ErrorKind::failed, "a line does not have the numbers of two pages");
+  const auto page = [](std::string_view word) {
+    return lp::number_of<std::uint64_t>(word, "a line does not have the numbers of two pages");
+  };
+  const Link link{.from = page(words[0]), .to = page(words[1])};
   out(link);
   out({.from = link.to, .out = false});
 }

@@ -5,8 +5,8 @@
 //
 // A line of the result has the user, the begin of the session, its length in milliseconds, and its clicks.
 
-#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "launchers/main.h"
@@ -28,13 +28,10 @@ struct Click {
 };
 
 void click_of(std::string_view line, lp::dataflow::Collector<Click>& out) {
-  if (line.empty()) return;
-  Click click;
-  const auto end = std::from_chars(line.data(), line.data() + line.size(), click.time);
-  if (end.ec != std::errc()) throw lp::Error(lp::ErrorKind::failed, "a line has no time in front of its user");
-  for (const std::string_view user : lp::words(line.substr(static_cast<std::size_t>(end.ptr - line.data())))) {
-    click.user = user;
-    return out(click);
+  std::optional<lp::EventTime> time;
+  for (const std::string_view word : lp::words(line)) {
+    if (time) return out({.user = word, .time = *time});
+    time = lp::number_of<lp::EventTime>(word, "a line has no time in front of its user");
   }
 }
 

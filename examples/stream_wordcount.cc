@@ -7,8 +7,8 @@
 // The files in the directory `log` may grow, and more may come. Counts appear in the directory `counts` when the time
 // of the lines has passed their window, with the next checkpoint. Words that come too late are in counts/late.
 
-#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "launchers/main.h"
@@ -32,12 +32,14 @@ struct Word {
 };
 
 void words_of(std::string_view line, lp::dataflow::Collector<Word>& out) {
-  if (line.empty()) return;
-  lp::EventTime time = 0;
-  const auto end = std::from_chars(line.data(), line.data() + line.size(), time);
-  if (end.ec != std::errc()) throw lp::Error(lp::ErrorKind::failed, "a line has no time in front of its words");
-  line.remove_prefix(static_cast<std::size_t>(end.ptr - line.data()));
-  for (const std::string_view word : lp::words(line)) out({word, time});
+  std::optional<lp::EventTime> time;
+  for (const std::string_view word : lp::words(line)) {
+    if (time) {
+      out({word, *time});
+    } else {
+      time = lp::number_of<lp::EventTime>(word, "a line has no time in front of its words");
+    }
+  }
 }
 
 lp::Program make_program(const Config& config) {

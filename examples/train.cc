@@ -36,7 +36,7 @@ struct Result {
   double accuracy = 0;
   double loss = 0;
   std::uint64_t updates = 0;
-  std::uint64_t gradients = 0;  // gradients that were applied, over all servers
+  std::optional<std::uint64_t> gradients{};  // gradients that were applied, over all servers; empty: there are none
   std::uint64_t dropped = 0;
   double mean_staleness = 0;               // updates between the parameters of a gradient and its application
   std::vector<std::uint64_t> staleness{};  // gradients by staleness
@@ -65,7 +65,7 @@ Result statistics_of(const lp::Clients<lp::ParameterServer>& servers, const lp::
     seconds += one.value().seconds;
     idle += one.value().idle_seconds;
   }
-  out.gradients = shards.applied;
+  if (servers.size() > 0) out.gradients = shards.applied;
   out.dropped = shards.dropped;
   out.mean_staleness = shards.mean_staleness();
   out.staleness = shards.staleness;
@@ -220,7 +220,8 @@ struct UseConfig {
   static constexpr auto fields = lp::fields(
       lp::field("evaluate", "print the loss and accuracy of this model, saved with --save, on the data"),
       lp::field("predict",
-                "print the class that this model, saved with --save, predicts for each example: one line each"),
+                "print the class that this model, saved with --save, predicts for each example: one line each; blank "
+                "lines of the data do not count"),
       lp::field("data", "as for a training; --predict also takes CSV without labels"),
       lp::field("sparse", "linear: keep the data sparse"),
       lp::field("predictions", "with --predict: write the lines into this file instead of standard output"));
@@ -238,6 +239,11 @@ struct UseResult {
   std::int64_t examples = 0;
 };
 
+void check_sparse(const UseConfig& config, const lp::KeptModel& model, const std::string& file) {
+  if (!config.sparse || model.kind == lp::ModelKind::linear) return;
+  lp::throw_failed("--sparse goes with --model=linear, but " + file + " is " + lp::to_string(model.kind, model.units));
+}
+
 void use_model(const UseConfig& config, bool json) {
   if (config.evaluate.empty() && config.predict.empty()) {
     lp::throw_failed("--evaluate and --predict need the file of a model, saved with --save");
@@ -250,6 +256,7 @@ void use_model(const UseConfig& config, bool json) {
     lp::check_outputs(std::vector<lp::NamedFile>{{"--predictions", config.predictions}},
                       std::vector<lp::NamedFile>{{"--predict", config.predict}, {"--data", config.data}});
     const lp::KeptModel model = lp::read_model(config.predict);
+    check_sparse(config, model, config.predict);
     std::string lines;
     for (const std::string& one : lp::predict(model, lp::examples_for(model, config.data, storage, true))) {
       lines += one + "\n";
@@ -259,6 +266,7 @@ void use_model(const UseConfig& config, bool json) {
     return;
   }
   const lp::KeptModel model = lp::read_model(config.evaluate);
+  check_sparse(config, model, config.evaluate);
   const lp::Dataset data = lp::examples_for(model, config.data, storage, false);
   const auto made = lp::make_model(model.kind, model.units, model.activation);
   const lp::Evaluation found = lp::evaluate(*made, model.parameters, data);

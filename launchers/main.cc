@@ -148,10 +148,15 @@ std::string result_json(const Found& outcome) {
   return std::move(json).text();
 }
 
+// Leaves out the fields that say nothing.
 void print_table(const Found& outcome) {
+  const auto says_nothing = [](const std::string& value) {
+    return value == "null" || value == "\"\"" || value == "[]";
+  };
   std::size_t width = 0;
   for (const auto& [name, value] : outcome.fields) width = std::max(width, name.size());
   for (const auto& [name, value] : outcome.fields) {
+    if (says_nothing(value)) continue;
     const bool text = value.size() >= 2 && value.front() == '"';
     std::printf("%-*s  %s\n", static_cast<int>(width), name.c_str(),
                 (text ? value.substr(1, value.size() - 2) : value).c_str());
@@ -223,6 +228,9 @@ void compare_with_earlier(const Launch& launch) {
 
 // Runs the launch in this process, which coordinates it. Returns the exit code.
 int run_here(const MainProgram& main, Launch launch) {
+  const OwnJob* job = launch.engine().own_job();
+  const bool begins = launch.flags.resume.empty() && (job == nullptr || !job->continues(launch.options.directory));
+  if (begins && !launch.program->taken_over().empty()) check_taken_over(*launch.program, main.configuration);
   std::vector<std::unique_ptr<Reservation>> reserved;
   for (const Engine* engine : launch.choice.engines()) reserved.push_back(engine->reserve(launch));
   raise_descriptor_limit();
@@ -260,7 +268,7 @@ int run_here(const MainProgram& main, Launch launch) {
     if (!quiet) log_line("the run directory is " + run.directory().string());
   }
   const int code = print_outcome(outcome, launch.flags.json);
-  if (const OwnJob* job = launch.engine().own_job()) job->finish(launch, outcome.result, advanced);
+  if (job != nullptr) job->finish(launch, outcome.result, advanced);
   return code;
 }
 

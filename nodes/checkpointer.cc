@@ -19,7 +19,8 @@ constexpr const char* kEntry = "parameters";
 Checkpointer::Checkpointer(Clients<ParameterServer> servers, CheckpointerOptions options)
     : servers_(std::move(servers)),
       options_(std::move(options)),
-      files_({.directory = options_.directory, .period = options_.period, .keep = options_.keep}) {
+      files_({.directory = options_.directory, .period = options_.period, .keep = options_.keep}, "parameters",
+             "checkpointer") {
   if (!options_.size) throw Error(ErrorKind::failed, "a checkpointer needs the size of the parameters");
   size_ = options_.size();
 }
@@ -41,7 +42,7 @@ std::string Checkpointer::save() {
   Checkpoint out = options_.beside;
   const std::span<const float> values(parameters.values.data(), static_cast<std::size_t>(parameters.values.size()));
   out.put(kEntry, Array<float>::copy_of(values));
-  return files_.write(out, "parameters", "checkpointer", parameters.step);
+  return files_.write(out, parameters.step);
 }
 
 Parameters load_parameters(const fs::path& file, Eigen::Index size) {

@@ -38,7 +38,7 @@ class Checkpointer {
   // the existing files stay.
   void run(Context& node);
 
-  // Saves the present parameters to DIRECTORY/parameters-STEP.lpc, if the servers have done a step since the last file.
+  // Saves the present parameters to DIRECTORY/parameters-STEP.lpc, if the servers have done a step since its last file.
   // Returns the newest file's name. Error::failed when it cannot be written; Error::disconnected while servers are
   // being restored.
   std::string save();

@@ -35,7 +35,8 @@
 namespace lp {
 namespace {
 
-constexpr unsigned kAtServers = kWorkers | kServers | kReplicas | kCuts | kCompression | kLooks;
+constexpr unsigned kAtServers = kWorkers | kServers | kReplicas | kCuts | kCompression | kLooks | kDevice;
+constexpr unsigned kInWorkers = kWorkers | kCuts | kDevice;
 
 // The units of the model's layers, for schemes that split the model into layers.
 std::vector<Eigen::Index> layers_of(const TrainConfig& config) {
@@ -102,8 +103,7 @@ const NamedScheme kSchemes[] = {
     {.name = "outer_product",
      .system = "Project Adam",
      .summary = "asynchronous; workers of an mlp send activations and errors; an epoch ends after --epoch-share of it",
-     .parts = kAtServers & ~kCompression,
-     .on_host = true,
+     .parts = kAtServers & ~kCompression & ~kDevice,
      .own = {"epoch_share"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
@@ -146,7 +146,7 @@ const NamedScheme kSchemes[] = {
     {.name = "partitioned",
      .system = "BytePS",
      .summary = "servers sum partitions of gradients, the most urgent first; workers update the parameters",
-     .parts = kWorkers | kServers | kReplicas | kCuts | kCompression,
+     .parts = kAtServers & ~kLooks,
      .own = {"partition_bytes", "credit_bytes"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
@@ -168,7 +168,7 @@ const NamedScheme kSchemes[] = {
     {.name = "ring",
      .system = "Horovod",
      .summary = "no servers: a ring allreduce sums the gradients; the training continues without workers that fail",
-     .parts = kWorkers | kCuts,
+     .parts = kInWorkers,
      .own = {"fusion_bytes"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
@@ -178,14 +178,14 @@ const NamedScheme kSchemes[] = {
     {.name = "local_sgd",
      .system = "SparkNet; Multiverso, model averaging",
      .summary = "each worker trains its own model; every --average-every steps, all take the mean of the models",
-     .parts = kWorkers | kCuts,
+     .parts = kInWorkers,
      .own = {"average_every"},
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig& config) { add_local_sgd_training(program, task, training, config.average_every); }},
     {.name = "bmuf",
      .system = "CNTK BMUF",
      .summary = "local SGD whose mean is a step with momentum; --average-every, --block-momentum",
-     .parts = kWorkers | kCuts,
+     .parts = kInWorkers,
      .own = {"average_every", "block_momentum"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
@@ -201,14 +201,13 @@ const NamedScheme kSchemes[] = {
     {.name = "hogwild",
      .system = "Hogwild",
      .summary = "workers of one host change one vector in its memory without locks",
-     .parts = kWorkers | kCuts,
+     .parts = kInWorkers,
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig&) { add_hogwild_training(program, task, training); }},
     {.name = "pipeline",
      .system = "GPipe; DistBelief, model parallel",
      .summary = "the layers of an mlp are split over --stages nodes, with --micro-batches of a batch in flight",
      .parts = kCuts,
-     .on_host = true,
      .own = {"stages", "micro_batches"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
@@ -232,7 +231,7 @@ const NamedScheme kSchemes[] = {
     {.name = "federated",
      .system = "Federated averaging (McMahan et al.)",
      .summary = "in each round, a --fraction of the clients trains for --epochs on its own examples",
-     .parts = kWorkers | kCuts,
+     .parts = kInWorkers,
      .own = {"fraction", "epochs", "label_shards", "patience", "target"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
@@ -247,7 +246,7 @@ const NamedScheme kSchemes[] = {
      .system = "GoSGD",
      .summary = "each worker trains its own model; with --probability it sends it to a random other worker, which "
                 "takes the mean",
-     .parts = kWorkers | kCuts,
+     .parts = kInWorkers,
      .own = {"probability"},
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig& config) { add_gossip_training(program, task, training, config.probability); }},
@@ -290,9 +289,10 @@ constexpr Need kNeeds[] = {
 std::span<const FlagSection> flag_sections() {
   static const std::vector<FlagSection> sections{
       {.title = "the model and its data",
-       .fields = {"model", "hidden", "activation", "device", "init", "save", "data", "test", "scale", "sparse"}},
+       .fields = {"model", "hidden", "activation", "init", "save", "data", "test", "scale", "sparse"}},
       {.title = "the training",
        .fields = {"scheme", "steps", "batch", "rule", "rate", "momentum", "bad_values", "restarts"}},
+      {.title = "where it computes", .part = kDevice, .fields = {"device"}},
       {.title = "workers", .part = kWorkers, .fields = {"workers"}},
       {.title = "parameter servers", .part = kServers, .fields = {"servers"}},
       {.title = "checkpoints", .part = kCuts, .fields = {"checkpoint_every"}},

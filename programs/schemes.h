@@ -22,6 +22,7 @@ enum SchemePart : unsigned {
   kCuts = 1U << 3U,         // checkpoints
   kCompression = 1U << 4U,  // compression of gradients
   kLooks = 1U << 5U,        // looks at the servers' parameters
+  kDevice = 1U << 6U,       // the model computes, not the scheme, and so on a device
 };
 
 struct FlagSection {
@@ -36,7 +37,6 @@ struct NamedScheme {
   std::string_view system;   // the well-known system that it implements
   std::string_view summary;  // one line
   unsigned parts = 0;
-  bool on_host = false;                   // it computes its layers itself, and on the host alone
   std::array<std::string_view, 5> own{};  // fields of the configuration that apply to it and few others
   void (*add)(Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config);
 

@@ -90,8 +90,11 @@ Examples read_examples(const TrainConfig& config, const std::optional<KeptModel>
 }
 
 void check_scaled(const TrainConfig& config, const KeptModel& first) {
-  if (!config.scale || !first.scaling.empty()) return;
-  throw Error(ErrorKind::failed, config.init + ": was trained on features that were not scaled: leave out --scale");
+  if (!config.scale) return;
+  throw Error(ErrorKind::failed, config.init +
+                                     (first.scaling.empty() ? ": was trained on features that were not scaled"
+                                                            : ": scales features as in its own training") +
+                                     ": leave out --scale");
 }
 
 // What decides which training the examples give: they, and how the first model scales them.
@@ -291,8 +294,7 @@ SharedExamples prepare_training(TrainConfig& config, const std::string& resumed)
   check_scaling(config, first, examples);
   check_batch(config, examples);
   SharedExamples shared = share(examples);
-  const bool on_host = config.device == "auto" && named_scheme(config.scheme).on_host;
-  config.device = on_host ? "cpu" : kernels::chosen_device(config.device);
+  config.device = kernels::chosen_device(config.device);
   config.found = found;
   config.found.path = shared.location.path;
   config.found.key = shared.location.key;
@@ -392,10 +394,6 @@ Program make_training(const TrainConfig& config) {
   const NamedScheme& scheme = named_scheme(config.scheme);
   check_flags(config, scheme);
   kernels::chosen_device(config.device);  // throws if there is no such device
-  if (scheme.on_host && config.device == "cuda") {
-    throw Error(ErrorKind::failed,
-                "the scheme " + config.scheme + " computes its layers on the host: leave out --device=cuda");
-  }
   // a failed server then goes back to a cut, not to the beginning
   const bool cuts = config.restarts > 0 && scheme.uses("checkpoint_every");
   const ServerTraining training{
@@ -413,7 +411,7 @@ Program make_training(const TrainConfig& config) {
   const LearningTask task{
       .model = [config, host] { return model_of(config, host.get()); },
       .data = [config, host](std::uint64_t run_seed) { return data_of(config, run_seed, host.get()).train; },
-      .device = scheme.on_host ? "cpu" : config.device};
+      .device = config.device};
   Program program(std::string("train"));
   scheme.add(program, task, training, config);
   add_observers(program, config, host);

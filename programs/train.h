@@ -163,8 +163,8 @@ struct TrainConfig {
             range(0, 1), changeable),
       field("curves", "write the results of the evaluations over time into this CSV file", changeable),
       field("snapshots",
-            "during the training, write the model into this directory, in the format of --save; the newest 5 files are "
-            "kept",
+            "during the training, write the model into this directory, in the format of --save; of these files, also "
+            "those of earlier trainings, the newest 5 are kept",
             changeable),
       field("snapshot_every", "seconds from one snapshot to the next", positive, changeable),
       field("patience", "federated: seconds that a round waits for a client", positive, changeable),
@@ -173,7 +173,8 @@ struct TrainConfig {
       field("stages", "pipeline: nodes over which the layers are split", at_least(1)),
       field("micro_batches", "pipeline: number of parts into which a batch is split", at_least(1)),
       field("work_units", "work_units: number of parts into which a batch is split", at_least(1)),
-      field("epoch_share", "outer_product: an epoch ends when this share of its batches is done", range(0, 1)),
+      field("epoch_share", "outer_product: an epoch ends when this share of its batches is done",
+            Range{.low = 0, .high = 1, .above_low = true}),
       field("worker_groups", "topology: number of groups; the workers of a group do every step together", at_least(1)),
       field("shared_memory", "topology: groups of one worker each share the parameters in memory"));
 };

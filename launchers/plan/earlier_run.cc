@@ -7,6 +7,7 @@
 #include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "lp/checkpoint/cut.h"
 #include "lp/config/yaml.h"
 
 namespace lp::launch {
@@ -36,13 +37,22 @@ std::optional<EarlierValues> configuration_of(const std::filesystem::path& run) 
   if (std::filesystem::exists(file, ignored)) {
     EarlierValues values{read_config_file(file), file};
     if (values.text.find(kLaunchSection) != std::string::npos) return values;
-    throw Error(ErrorKind::failed,
-                file.string() + " is damaged: it does not name its program; give another run to --resume");
+    throw Error(ErrorKind::failed, file.string() + " is damaged: it does not name its program; name another run");
   }
   if (!std::filesystem::exists(run / "checkpoints", ignored)) return std::nullopt;
-  throw Error(ErrorKind::failed,
-              run.string() + " has no " + kConfigurationFile +
-                  ", so the configuration of its checkpoints is unknown; give another run to --resume");
+  throw Error(ErrorKind::failed, run.string() + " has no " + kConfigurationFile +
+                                     ", so the configuration of its checkpoints is unknown; name another run");
+}
+
+void check_taken_over(const Program& program, const Binding& configuration) {
+  const std::filesystem::path& run = program.taken_over();
+  const std::optional<Cut> cut = latest_cut(run);
+  if (!cut) return;  // the nodes miss it
+  if (cut->program != program.name()) {
+    throw Error(ErrorKind::failed, run.string() + " is a run of the program " + cut->program + ", whose state " +
+                                       program.name() + " cannot take over: name a run of the same program");
+  }
+  if (const auto earlier = configuration_of(run)) check_adapted(configuration, *earlier);
 }
 
 }  // namespace lp::launch

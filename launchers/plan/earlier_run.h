@@ -7,6 +7,7 @@
 
 #include "launchers/plan/launch_options.h"
 #include "lp/config/parse.h"
+#include "lp/program/program.h"
 
 namespace lp::launch {
 
@@ -19,5 +20,8 @@ std::filesystem::path earlier_run(const std::string& given);
 // The configuration of the run in this directory; nothing when it has no cut to continue from either. Throws Error when
 // there may be cuts but their configuration is unknown.
 std::optional<EarlierValues> configuration_of(const std::filesystem::path& run);
+
+// Error::failed when the run whose state the program takes over is of another program, or had another configuration.
+void check_taken_over(const Program& program, const Binding& configuration);
 
 }  // namespace lp::launch

@@ -97,7 +97,10 @@ struct LaunchFlags {
       lp::field(
           "metrics",
           "serve metrics for Prometheus at [ADDRESS:]PORT, on this host alone without an address; 0: a free port"),
-      lp::field("serve", "allow a program in which no node has run(): it serves until Ctrl-C"));
+      lp::field("serve",
+                "let a program in which no node has run() serve until Ctrl-C; no effect on other programs, which end "
+                "with their "
+                "work"));
 };
 
 // The options of a run of this program that the flags ask for. Throws Error for malformed hosts.

@@ -132,11 +132,18 @@ std::filesystem::path existing_ancestor(const std::filesystem::path& path) {
   return out;
 }
 
-void check_ended(const std::filesystem::path& run) {
+bool is_going_on(const std::filesystem::path& run) {
   std::error_code ignored;
-  if (std::filesystem::exists(run / "result.json", ignored)) return;  // its launcher may hold the lock a little longer
+  if (std::filesystem::exists(run / "result.json", ignored)) return false;  // the lock may be held a little longer
   const Descriptor file(open((run / "lock").c_str(), O_RDWR | O_CLOEXEC));
-  if (!file || flock(file.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  return file && flock(file.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+Descriptor hold_ended(const std::filesystem::path& run) {
+  std::error_code ignored;
+  Descriptor file(open((run / "lock").c_str(), O_RDWR | O_CLOEXEC));
+  if (!file || flock(file.number(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return file;
+  if (std::filesystem::exists(run / "result.json", ignored)) return {};  // its launcher is about to end
   throw Error(ErrorKind::failed, "the run in " + run.string() +
                                      " has not ended, and would use the same files as a run that resumes it: " +
                                      "stop it first (`lp stop`), or wait for its end");

@@ -16,9 +16,12 @@ std::string random_suffix();  // "7f3a"
 // Returns the run's directory below $XDG_STATE_HOME/lp/runs, or below ~/.local/state/lp/runs.
 std::filesystem::path default_run_directory(const std::string& run);
 
-// Error::failed when the run in this directory has not ended, and its launcher lives. On a file system without locks,
-// nothing is known.
-void check_ended(const std::filesystem::path& run);
+// Whether the run in this directory has not ended, and its launcher lives. On a file system without locks, nothing is
+// known, and the answer is no.
+bool is_going_on(const std::filesystem::path& run);
+// Error::failed when the run in this directory has not ended, and its launcher lives. Else `lp rm` keeps it as long as
+// the result is open; others may hold it, too. On a file system without locks, nothing is known or kept.
+Descriptor hold_ended(const std::filesystem::path& run);
 
 // Links a run that is elsewhere into the default directory, so that tools find it. Removes links whose runs no longer
 // exist. Does nothing where the directory cannot be written.

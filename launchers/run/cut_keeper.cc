@@ -16,7 +16,8 @@ RestorePoint CutKeeper::latest(const std::filesystem::path& run, bool required) 
     if (!required) return {};
     std::string why;
     for (const std::string& problem : problems) why += "\n  " + problem;
-    throw Error(ErrorKind::failed, "there is no complete checkpoint in " + run.string() + why);
+    throw Error(ErrorKind::failed, "there is no complete checkpoint in " + run.string() +
+                                       ": name another run with --resume, or begin a new one without it" + why);
   }
   if (cut->fingerprint != launch_.program->fingerprint()) {
     throw Error(ErrorKind::failed, cut->directory.string() +

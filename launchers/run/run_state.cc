@@ -63,6 +63,8 @@ RunState::RunState(Launch given, std::function<void()> report)
         std::make_unique<Terminal>(Terminal::Options{.drained = [this] { loop_.post([this] { watch_output(); }); }});
   }
   if (begin_.path.empty() && !options.resume.empty()) continue_earlier();
+  const std::filesystem::path& taken_over = launch_.program->taken_over();
+  if (begin_.path.empty() && !taken_over.empty()) earlier_ = hold_ended(taken_over);
   if (options.handle_signals) {
     signals_ = std::make_unique<SignalPoller>();
     watch_signals();
@@ -129,7 +131,7 @@ void RunState::take_directory() {
 
 void RunState::continue_earlier() {
   const LaunchOptions& options = launch_.options;
-  check_ended(options.resume);
+  earlier_ = hold_ended(options.resume);
   begin_ = cuts_.latest(options.resume, /*required=*/true);
   if (options.directory.empty()) return;
   try {
@@ -315,6 +317,7 @@ void RunState::on_phase(Phase phase) {
 RestorePoint RunState::on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) {
   save_curves();
   RestorePoint cut = cuts_.complete(step, members);
+  earlier_ = {};
   lost_.erase(kLostCut);
   if (metrics_ != nullptr) metrics_->on_cut();
   return cut;

@@ -100,6 +100,7 @@ class RunState final : public Coordinator::Listener {
   const std::string mark_;  // marks the run's processes
   const SupervisionGraph graph_;
   Descriptor taken_;             // the lock of the run's directory
+  Descriptor earlier_;           // that of the run from which this one goes on, until there is a cut of its own
   bool directory_lost_ = false;  // and this was reported
   CutKeeper cuts_;
   RestorePoint begin_;

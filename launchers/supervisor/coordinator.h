@@ -204,6 +204,7 @@ class Coordinator final : public ExecutorEvents {
   void give_up_cuts();
   void give_up_cut(std::uint64_t step);
   void end_cut(std::uint64_t step, bool complete);
+  bool may_lose(NodeId node) const;
   void kill_process(std::size_t process);
   void decide(std::size_t process, const Cause& cause);
   void restart(std::size_t process, const FailurePolicy& policy, Cause cause);
@@ -226,6 +227,7 @@ class Coordinator final : public ExecutorEvents {
   void end_if_done();
   void finish(const std::string& reason);
   void begin_report();
+  void end_complete();
   void begin_stop();
   void end_grace();
   void end_if_stopped();
@@ -259,6 +261,7 @@ class Coordinator final : public ExecutorEvents {
   enum class Report : std::uint8_t { none, begun, stale };
   Report report_ = Report::none;  // stale: begun, and members have gone back to a cut since
   bool end_asked_ = false;        // a node has stopped the program
+  bool complete_ = false;         // the work is done and reported
   bool failed_ = false;
   struct LastCut {
     std::string reason;

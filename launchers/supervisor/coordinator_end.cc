@@ -37,7 +37,7 @@ void Coordinator::end_if_done() {
 void Coordinator::finish(const std::string& reason) {
   if (phase_ > Phase::running) return;
   result_.reason = reason;
-  if (!options_.report) return begin_stop();
+  if (!options_.report) return end_complete();
   set_phase(Phase::reporting);
   begin_report();
 }
@@ -54,7 +54,12 @@ void Coordinator::report_done(const std::optional<std::string>& failure) {
     return;
   }
   if (failure.has_value()) fail({.node = "report", .what = *failure});
-  if (phase_ == Phase::reporting) begin_stop();
+  if (phase_ == Phase::reporting) end_complete();
+}
+
+void Coordinator::end_complete() {
+  complete_ = true;
+  begin_stop();
 }
 
 void Coordinator::stop(const std::string& reason, const std::string& by, int signal) {

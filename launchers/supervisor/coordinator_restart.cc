@@ -110,12 +110,21 @@ void Coordinator::cancel_alarms(std::size_t index) {
   for (const NodeId node : graph_.processes[index].nodes) alarms_.cancel({Due::probe, node});
 }
 
+// Returns true if the run may lose something when the node dies while the program stops. A service only waits for the
+// end once all results are there, unless a cut still waits for its part.
+bool Coordinator::may_lose(NodeId id) const {
+  if (nodes_[id].finished) return false;
+  if (!complete_ || counts(id)) return true;
+  return std::any_of(saved_.begin(), saved_.end(),
+                     [&](const auto& cut) { return is_awaited(id, cut.first, cut.second); });
+}
+
 void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const ExitStatus& status) {
   Process& process = processes_[index];
   if (process.incarnation != incarnation || !is_up(process)) return;
   const auto& nodes = graph_.processes[index].nodes;
   const bool was_ready = std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) { return nodes_[node].ready; });
-  const bool done = std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) { return nodes_[node].finished; });
+  const bool done = std::none_of(nodes.begin(), nodes.end(), [&](NodeId node) { return may_lose(node); });
   cancel_alarms(index);
   unready(index);
   --up_;

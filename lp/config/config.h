@@ -74,21 +74,35 @@ constexpr Range endless(Range range) { return {range.low, range.high, range.abov
 struct Changeable {};
 inline constexpr Changeable changeable{};
 
+// Marks a field that may change in a run that takes over the state of another one (Program::take_over): the number of
+// nodes, for instance. With --resume it may not.
+struct Adaptable {};
+inline constexpr Adaptable adaptable{};
+
 // The line for one field in the table of a configuration.
 struct FieldInfo {
   std::string_view name;
   std::string_view help;
   Range range;
   bool may_change = false;  // lp::changeable
+  bool may_adapt = false;   // lp::adaptable, or lp::changeable
 };
 
 constexpr FieldInfo field(std::string_view name, std::string_view help, Range range = {}) {
-  return {name, help, range, false};
+  return {name, help, range, false, false};
 }
 constexpr FieldInfo field(std::string_view name, std::string_view help, Range range, Changeable) {
-  return {name, help, range, true};
+  return {name, help, range, true, true};
 }
-constexpr FieldInfo field(std::string_view name, std::string_view help, Changeable) { return {name, help, {}, true}; }
+constexpr FieldInfo field(std::string_view name, std::string_view help, Changeable) {
+  return {name, help, {}, true, true};
+}
+constexpr FieldInfo field(std::string_view name, std::string_view help, Range range, Adaptable) {
+  return {name, help, range, false, true};
+}
+constexpr FieldInfo field(std::string_view name, std::string_view help, Adaptable) {
+  return {name, help, {}, false, true};
+}
 
 // Fields that --help shows together, under a title.
 struct HelpSection {

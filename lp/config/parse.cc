@@ -193,28 +193,31 @@ class Values {
  public:
   void add(const BoundField& field) { values_.emplace_back(&field, field.type->print(field.value)); }
 
-  // Returns a clause for each field that has another value now. Throws Error if that field may not change.
-  std::vector<std::string> changes() const {
+  // Returns a clause for each field that has another value now. Throws Error if some of these fields may not change
+  // in the run that `run` describes.
+  std::vector<std::string> changes(bool FieldInfo::*may, std::string_view run) const {
     std::vector<std::string> all;
+    std::vector<std::string> wrong;
     for (const auto& [field, before] : values_) {
       const std::vector<std::string> now = field->type->print(field->value);
       if (now == before) continue;
       const std::string change = field->flag() + " is " + text(*field, now) + ", but was " + text(*field, before);
-      if (!field->info.may_change) throw_failed(change + " in the run to resume: " + those_that_may());
-      all.push_back(change);
+      (field->info.*may ? all : wrong).push_back(change);
     }
+    if (!wrong.empty()) throw_failed(join(wrong, "; ") + " in " + std::string(run) + ": " + those_that_may(may));
     return all;
   }
 
  private:
   static std::string text(const BoundField& field, const std::vector<std::string>& values) {
     if (field.type->kind == FieldType::Kind::string) return quote(join(values, ","));
-    return values.empty() ? "none" : join(values, ",");
+    if (values.empty()) return field.type->shape == FieldType::Shape::optional ? "not given" : "none";
+    return join(values, ",");
   }
-  std::string those_that_may() const {
+  std::string those_that_may(bool FieldInfo::*may) const {
     std::vector<std::string> flags;
     for (const auto& [field, before] : values_) {
-      if (field->info.may_change) flags.push_back(field->flag());
+      if (field->info.*may) flags.push_back(field->flag());
     }
     return flags.empty() ? "no field may change" : "only these may change: " + join(flags, ", ");
   }
@@ -296,13 +299,23 @@ CommandLine parse(int argc, const char* const* argv, const Binding& program, con
       for (const YamlNode& member : own->items) values.add(*launch.find(member.key));
     }
     assign_all();
-    line.changes = values.changes();
+    line.changes = values.changes(&FieldInfo::may_change, "the run to resume");
   }
   const YamlNode* groups = file.has_value() ? file->root.find("groups") : nullptr;
   if (groups != nullptr) line.groups = read_placements(*groups, file->name);
   check_given(program);
   check_given(launch);
   return line;
+}
+
+void check_adapted(const Binding& program, const EarlierValues& earlier) {
+  std::vector<std::vector<std::string>> now;
+  for (const BoundField& field : program.fields()) now.push_back(field.type->print(field.value));
+  assign_yaml(program, parse_yaml(earlier.text, earlier.file), earlier.file, kReserved);
+  Values values;
+  for (const BoundField& field : program.fields()) values.add(field);
+  for (std::size_t i = 0; i < now.size(); ++i) program.fields()[i].assign(now[i]);
+  static_cast<void>(values.changes(&FieldInfo::may_adapt, "the run whose state is taken over"));
 }
 
 std::string help_text(const std::string& program_name, const Binding& program, const Binding& launch,

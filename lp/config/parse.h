@@ -52,6 +52,10 @@ using FindEarlier = std::function<std::optional<EarlierValues>()>;
 CommandLine parse(int argc, const char* const* argv, const Binding& program, const Binding& launch,
                   const HelpSections& sections = {}, const FindEarlier& find_earlier = {});
 
+// Compares the program's values with those of a run whose state they take over. Throws Error::failed for a field that
+// differs, unless it is marked with lp::adaptable or lp::changeable; the values are then unspecified.
+void check_adapted(const Binding& program, const EarlierValues& earlier);
+
 // Returns the text of --help: the program's flags, of these sections if there are any, then lp's, in 100 columns.
 std::string help_text(const std::string& program_name, const Binding& program, const Binding& launch,
                       std::span<const HelpSection> sections = {});

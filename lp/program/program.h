@@ -10,6 +10,7 @@
 // (deferred.h): Handle<S> arrives as Client<S>, GroupHandle<S> as Clients<S>, lp::index as int. The constructor is
 // checked here, at compile time. Owned by its builder; one thread builds, afterwards any thread may read.
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -121,6 +122,12 @@ class Program {
     colocate_nodes(names);
   }
 
+  // Says that the nodes take over the state of another run, which is in this directory and has ended: they read its
+  // last checkpoint by themselves, if they have none of their own. So launchers refuse a run that lives, or that had
+  // other values in fields which are not lp::adaptable.
+  void take_over(std::filesystem::path run) { taken_over_ = std::move(run); }
+  const std::filesystem::path& taken_over() const { return taken_over_; }  // empty: none
+
   const std::string& name() const { return name_; }
   std::span<const GroupSpec> groups() const { return groups_; }
   std::span<const NodeSpec> nodes() const { return nodes_; }
@@ -167,6 +174,7 @@ class Program {
   void colocate_nodes(std::span<const std::string> names);
 
   std::string name_;
+  std::filesystem::path taken_over_{};
   std::vector<GroupSpec> groups_;
   std::vector<NodeSpec> nodes_;
   std::map<std::string, NodeId, std::less<>> ids_;

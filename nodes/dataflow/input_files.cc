@@ -1,12 +1,16 @@
 #include "nodes/dataflow/input_files.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -27,33 +31,118 @@ bool hidden(const fs::path& path) {
   return name.starts_with('.') || name.starts_with('_');
 }
 
-void add_directory(const fs::path& directory, std::set<std::string>& out) {
-  for (fs::recursive_directory_iterator at(directory), end; at != end; ++at) {
-    if (hidden(at->path())) {
-      at.disable_recursion_pending();
-    } else if (at->is_regular_file()) {
-      out.insert(at->path().string());
+// Finds the files of paths, and those that cannot be read.
+class InputSearch {
+ public:
+  // Returns false when nothing matches.
+  bool add(const std::string& path) {
+    const auto type = type_of(path);
+    if (!type) return true;
+    if (*type == fs::file_type::not_found) return add_glob(path);
+    add(path, *type);
+    return true;
+  }
+  // Each file once, under the first of its names.
+  std::vector<std::string> files() const {
+    std::vector<std::string> out;
+    std::set<std::pair<::dev_t, ::ino_t>> seen;
+    for (const std::string& path : paths_) {
+      struct ::stat status {};
+      if (::stat(path.c_str(), &status) == 0 && !seen.emplace(status.st_dev, status.st_ino).second) continue;
+      out.push_back(path);
+    }
+    return out;
+  }
+  std::vector<UnreadableInput> take_unreadable() { return std::move(unreadable_); }
+
+ private:
+  void note(const std::string& path, const std::error_code& error) {
+    if (error == std::errc::no_such_file_or_directory) return;  // it has just gone
+    unreadable_.push_back({.path = path, .why = "an input cannot be read: " + path + ": " + error.message()});
+  }
+
+  // Nothing when the path cannot be read.
+  std::optional<fs::file_type> type_of(const fs::path& path) {
+    std::error_code error;
+    const fs::file_type type = fs::status(path, error).type();
+    if (type != fs::file_type::none) return type;
+    note(path.string(), error);
+    return std::nullopt;
+  }
+
+  void add(const std::string& path, fs::file_type type) {
+    if (type == fs::file_type::directory) {
+      add_directory(path);
+    } else if (type == fs::file_type::regular || type == fs::file_type::not_found) {
+      paths_.insert(path);
+    } else {
+      unreadable_.push_back({.path = path, .why = path + " is no regular file: name files, directories or globs"});
     }
   }
-}
 
-void add_path(const std::string& path, std::set<std::string>& out) {
-  if (fs::is_directory(path)) {
-    add_directory(path, out);
-  } else if (fs::exists(path) && !fs::is_regular_file(path)) {
-    throw Error(ErrorKind::failed, path + " is no regular file: name files, directories or globs");
-  } else {
-    out.insert(path);
+  void add_directory(const fs::path& directory) {
+    std::error_code error;
+    for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+      if (hidden(at->path())) continue;
+      const auto type = type_of(at->path());
+      std::error_code ignored;
+      if (type == fs::file_type::regular) paths_.insert(at->path().string());
+      if (type == fs::file_type::directory && !at->is_symlink(ignored)) add_directory(at->path());
+    }
+    if (error) note(directory.string(), error);
   }
-}
 
-// Returns false when nothing matches.
-bool add_glob(const std::string& pattern, std::set<std::string>& out) {
-  ::glob_t found{};
-  const int failed = ::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found);
-  for (std::size_t i = 0; failed == 0 && i < found.gl_pathc; ++i) add_path(found.gl_pathv[i], out);
-  ::globfree(&found);
-  return failed == 0;
+  // The paths that match. It notes the directories that cannot be listed: their files are missing.
+  std::vector<std::string> matches(const std::string& pattern, int flags = 0) {
+    thread_local std::vector<std::pair<std::string, int>> unlisted;  // glob() gives its handler nothing to write to
+    unlisted.clear();
+    const auto on_error = [](const char* path, int error) {
+      unlisted.emplace_back(path, error);
+      return 0;
+    };
+    ::glob_t found{};
+    std::vector<std::string> out;
+    if (::glob(pattern.c_str(), GLOB_BRACE | flags, on_error, &found) == 0) {
+      out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    }
+    ::globfree(&found);
+    for (const auto& [path, error] : unlisted) note(path, std::error_code(error, std::generic_category()));
+    return out;
+  }
+
+  // glob() passes over directories in which it may not look for a name.
+  void note_closed_directories(const std::string& pattern) {
+    for (std::size_t end = pattern.find('/', 1); end != std::string::npos; end = pattern.find('/', end + 1)) {
+      for (const std::string& path : matches(pattern.substr(0, end), GLOB_ONLYDIR)) {
+        std::error_code error;
+        if (!fs::is_directory(path, error) || ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0) continue;
+        note(path, std::make_error_code(std::errc::permission_denied));
+      }
+    }
+  }
+
+  // Returns false when nothing matches, and nothing is missing.
+  bool add_glob(const std::string& pattern) {
+    const std::size_t before = unreadable_.size();
+    note_closed_directories(pattern);
+    const std::vector<std::string> paths = matches(pattern);
+    for (const std::string& path : paths) {
+      if (const auto type = type_of(path)) add(path, *type);
+    }
+    return !paths.empty() || unreadable_.size() > before;
+  }
+
+  std::set<std::string> paths_{};
+  std::vector<UnreadableInput> unreadable_{};
+};
+
+// Without links and "..", as far as the path exists; the rest may be a pattern.
+fs::path resolved(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  fs::path out = fs::weakly_canonical(absolute, error);
+  if (error) out = absolute.lexically_normal();
+  return out.has_filename() ? out : out.parent_path();
 }
 
 // The offset after the first line end from `from` on.
@@ -69,30 +158,28 @@ std::uint64_t after_line_end(dataflow::FileWindow& file, std::uint64_t from) {
 // Finds the ends of rows in a file of CSV, in one pass over it.
 class CsvBoundaries {
  public:
-  explicit CsvBoundaries(dataflow::FileWindow& file) : file_(file) {}
+  CsvBoundaries(dataflow::FileWindow& file, char separator) : file_(file), rows_(separator, 0) {}
 
   // The offset after the first row that ends at `target` or behind it, which grows from call to call.
   std::uint64_t after(std::uint64_t target) {
     while (at_ < target) {
       const std::string_view bytes = file_.at(at_).substr(0, target - at_);
       if (bytes.empty()) return file_.size();
-      quotes_ += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '"'));
+      rows_.pass(bytes);
       at_ += bytes.size();
     }
     for (std::string_view bytes = file_.at(at_); !bytes.empty(); bytes = file_.at(at_)) {
-      for (const char c : bytes) {
-        ++at_;
-        if (c == '"') ++quotes_;
-        if (c == '\n' && quotes_ % 2 == 0) return at_;
-      }
+      const std::size_t end = rows_.row_end(bytes, 0);
+      at_ += std::min(end + 1, bytes.size());
+      if (end < bytes.size()) return at_;
     }
     return file_.size();
   }
 
  private:
   dataflow::FileWindow& file_;
+  dataflow::CsvScanner rows_;
   std::uint64_t at_ = 0;
-  std::uint64_t quotes_ = 0;  // before at_
 };
 
 std::uint64_t after_prefixed(dataflow::FileWindow& file, std::uint64_t& at, std::uint64_t target) {
@@ -154,26 +241,36 @@ void sample_others(const std::string& path, InputOptions options, const dataflow
 
 }  // namespace
 
+std::string input_around(const std::vector<std::string>& paths, const fs::path& directory) {
+  for (const std::string& path : paths) {
+    const std::string pattern = resolved(path).string();
+    for (fs::path at = resolved(directory) / "file"; at.has_relative_path(); at = at.parent_path()) {
+      if (at == pattern || ::fnmatch(pattern.c_str(), at.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0) return path;
+      if (hidden(at)) break;
+    }
+  }
+  return {};
+}
+
 void fail_on_unmatched(const std::string& path) {
   throw Error(ErrorKind::failed, "no input matches " + path + ": name files, directories or globs");
 }
 
-FoundInputs find_inputs_here(const std::vector<std::string>& paths) {
-  std::set<std::string> out;
+FoundInputs find_readable_inputs(const std::vector<std::string>& paths, std::vector<UnreadableInput>& unreadable) {
+  InputSearch search;
   std::vector<std::string> unmatched;
-  try {
-    for (const std::string& path : paths) {
-      if (fs::exists(path)) {
-        add_path(path, out);
-      } else if (!add_glob(path, out)) {
-        unmatched.push_back(path);
-      }
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw Error(ErrorKind::failed,
-                "an input cannot be read: " + error.path1().string() + ": " + error.code().message());
+  for (const std::string& path : paths) {
+    if (!search.add(path)) unmatched.push_back(path);
   }
-  return {.files = {out.begin(), out.end()}, .unmatched = std::move(unmatched)};
+  unreadable = search.take_unreadable();
+  return {.files = search.files(), .unmatched = std::move(unmatched)};
+}
+
+FoundInputs find_inputs_here(const std::vector<std::string>& paths) {
+  std::vector<UnreadableInput> unreadable;
+  FoundInputs out = find_readable_inputs(paths, unreadable);
+  if (!unreadable.empty()) throw Error(ErrorKind::failed, unreadable.front().why);
+  return out;
 }
 
 std::vector<std::string> find_inputs(const std::vector<std::string>& paths) {
@@ -186,7 +283,7 @@ std::vector<std::string> find_inputs(const std::vector<std::string>& paths) {
 std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options,
                                    const dataflow::OpenInput& open) {
   dataflow::FileWindow file(path, open);
-  CsvBoundaries rows(file);
+  CsvBoundaries rows(file, options.separator);
   std::uint64_t prefixed = 0;
   std::vector<InputSplit> out;
   InputSplit next{.path = path, .begin = 0, .end = 0, .file_size = file.size(), .file = file.identity()};

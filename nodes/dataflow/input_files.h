@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,7 +24,7 @@ enum class InputFormat : std::uint8_t {
 
 struct InputOptions {
   // Files, directories and globs. A directory means all files in it and below, except those whose names begin with '.'
-  // or '_'.
+  // or '_'. A file with several names, links to it for instance, is read once.
   std::vector<std::string> paths{};
   InputFormat format = InputFormat::lines;
   char separator = ',';  // csv: between fields
@@ -48,15 +49,24 @@ struct InputTask {
   std::vector<InputSplit> splits{};
 };
 
-// The files on a host, by path, each once.
+// The files on a host, by path. A file with several names is there once, under the first of them.
 struct FoundInputs {
   std::vector<std::string> files{};
   std::vector<std::string> unmatched{};  // paths that name nothing there
 };
+// A path that can be no input, or cannot be looked at.
+struct UnreadableInput {
+  std::string path{};
+  std::string why{};  // a sentence that names it
+};
+FoundInputs find_readable_inputs(const std::vector<std::string>& paths, std::vector<UnreadableInput>& unreadable);
+// Error::failed when there is something that cannot be read.
 FoundInputs find_inputs_here(const std::vector<std::string>& paths);
 // The files. Error::failed for a path that names nothing.
 std::vector<std::string> find_inputs(const std::vector<std::string>& paths);
 [[noreturn]] void fail_on_unmatched(const std::string& path);
+// Returns the first of these paths to which files in the directory would belong; empty: none. It need not exist.
+std::string input_around(const std::vector<std::string>& paths, const std::filesystem::path& directory);
 
 // Empty files have no split. CSV and length-prefixed files are read once, since nothing shorter shows where their
 // records begin.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lp/base/descriptor.h"
+#include "lp/base/error.h"
 #include "lp/base/hash.h"
 #include "nodes/dataflow/file_window.h"
 
@@ -27,6 +28,11 @@ class LocalInput final : public InputSource {
  public:
   explicit LocalInput(const std::string& path) : path_(path), file_(open_to_read(path)) {
     ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    char first = 0;
+    if (size() == 0 && read_at(0, {&first, 1}) > 0 && size() == 0) {  // else it has grown meanwhile
+      throw Error(ErrorKind::failed,
+                  path + " has bytes, but no size, as files of /proc do: copy it, and name the copy");
+    }
   }
   std::uint64_t size() const override { return static_cast<std::uint64_t>(status().st_size); }
   FileIdentity identity() const override {

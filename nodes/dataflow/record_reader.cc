@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "nodes/dataflow/csv_row.h"
 
 namespace lp::dataflow {
 
@@ -18,7 +17,8 @@ RecordReader::RecordReader(InputSplit split, const InputOptions& options, const 
       file_(open(split_.path)),
       small_(kBlockBytes),
       block_(small_),
-      read_(split_.begin) {
+      read_(split_.begin),
+      rows_(options.separator, split_.begin) {
   if (const std::uint64_t size = file_->size(); size < split_.end) {
     throw Error(ErrorKind::failed, split_.path + " has " + std::to_string(size) + " bytes, and had " +
                                        std::to_string(split_.file_size) + " when it was split: do not change inputs");
@@ -70,7 +70,11 @@ void RecordReader::check_length(std::size_t size) {
   throw RecordError("it is longer than " + std::to_string(longest_) + " bytes" + advice());
 }
 
-std::string RecordReader::advice() const { return ": raise " + longest_name_ + ", or let such records be skipped"; }
+std::string RecordReader::advice() const {
+  const std::optional<std::uint64_t> quote = rows_.open_since();
+  return (quote ? ", in which the quote at byte " + std::to_string(*quote) + " is not closed" : "") + ": raise " +
+         longest_name_ + ", or let such records be skipped";
+}
 
 void RecordReader::take(std::size_t size, std::size_t ending, std::string_view& record) {
   offset_ = read_ - filled();
@@ -84,7 +88,9 @@ bool RecordReader::next_line(std::string_view& record) {
     const char* const from = block_.data() + at_;
     const void* const found = filled() == seen ? nullptr : std::memchr(from + seen, '\n', filled() - seen);
     if (found != nullptr) {
-      take(static_cast<std::size_t>(static_cast<const char*>(found) - from), 1, record);
+      const auto size = static_cast<std::size_t>(static_cast<const char*>(found) - from);
+      check_length(size);
+      take(size, 1, record);
       return true;
     }
     seen = filled();
@@ -113,20 +119,28 @@ bool RecordReader::next_lines(std::vector<std::string_view>& lines, std::size_t 
   return true;
 }
 
-// The block was full of a record that is too long: reads to its end, without keeping it.
+// The block begins with a record that is too long: reads to its end, without keeping it.
 bool RecordReader::skip_long_record() {
   skipping_ = false;
-  bool open = false;  // csv: within quotes
-  for (;;) {
-    for (; at_ < end_; ++at_) {
-      if (format_ == InputFormat::csv && block_[at_] == '"') open = !open;
-      if (block_[at_] == '\n' && !open) {
-        ++at_;
-        return true;
-      }
-    }
-    if (!fill()) return false;
+  for (at_ = end_; fill(); at_ = end_) {
+    const std::string_view bytes(block_.data(), end_);
+    const std::size_t end =
+        format_ == InputFormat::csv ? rows_.row_end(bytes, 0) : std::min(bytes.find('\n'), bytes.size());
+    if (end == bytes.size()) continue;
+    at_ = end + 1;
+    return true;
   }
+  check_quotes();
+  return false;
+}
+
+// A split ends where a row does, or at the end of its file. Nobody knows which rows such a field has swallowed, so it
+// is no record to skip.
+void RecordReader::check_quotes() const {
+  const std::optional<std::uint64_t> begin = rows_.open_since();
+  if (!begin) return;
+  throw Error(ErrorKind::failed, split_.path + ": the quote at byte " + std::to_string(*begin) +
+                                     " begins a field that has no closing quote up to the end of the file");
 }
 
 bool RecordReader::next_other(std::string_view& record) {
@@ -135,16 +149,17 @@ bool RecordReader::next_other(std::string_view& record) {
 
 bool RecordReader::next_row(std::string_view& record) {
   if (skipping_ && !skip_long_record()) return false;
-  bool open = false;
   for (std::size_t seen = 0;;) {
-    const std::size_t end = row_end({block_.data() + at_, filled()}, seen, open);
+    const std::size_t end = rows_.row_end({block_.data() + at_, filled()}, seen);
     if (end < filled()) {
+      check_length(end);
       take(end, 1, record);
       break;
     }
     seen = filled();
     check_length(seen);
     if (fill()) continue;
+    check_quotes();
     if (seen == 0) return false;
     take(seen, 0, record);
     break;

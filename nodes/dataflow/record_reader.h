@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lp/base/error.h"
+#include "nodes/dataflow/csv_row.h"
 #include "nodes/dataflow/input_files.h"
 #include "nodes/dataflow/input_source.h"
 #include "nodes/dataflow/memory_block.h"
@@ -35,8 +36,8 @@ class RecordReader {
 
   // Reads the next record into `record`, which is valid until the next call: a line without its end, a row of CSV
   // without its line end, or the bytes after a length. Returns false when there is none. RecordError for a record
-  // that is longer than InputOptions::longest_record, or is cut off; Error::failed when the file ends too early or
-  // cannot be read.
+  // that is longer than InputOptions::longest_record, or is cut off; Error::failed when the file ends too early, also
+  // within quotes of CSV, or cannot be read.
   bool next(std::string_view& record) {
     if (format_ == InputFormat::lines) [[likely]] {
       return next_line(record);
@@ -63,6 +64,7 @@ class RecordReader {
   void check_length(std::size_t size);
   std::string advice() const;
   [[noreturn]] void fail_cut_off();
+  void check_quotes() const;
   bool skip_long_record();
   std::size_t filled() const { return end_ - at_; }
 
@@ -78,6 +80,7 @@ class RecordReader {
   std::size_t end_ = 0;                 // end of the bytes in the block
   std::uint64_t read_;                  // the offset in the file of the next bytes to read
   std::uint64_t offset_ = 0;            // place of the last record
+  CsvScanner rows_;                     // csv: has seen the bytes up to where the search for the end of a row is
   bool skipping_ = false;               // a record that was too long
 };
 

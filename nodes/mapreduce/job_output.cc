@@ -32,9 +32,11 @@ void JobOutput::take_back() {
 }
 
 void JobOutput::check_output() const {
-  if (!fs::exists(options_.output)) return;
-  throw Error(ErrorKind::failed,
-              "the output " + options_.output.string() + " exists: remove it, or name a directory that does not exist");
+  const fs::file_type type = fs::symlink_status(options_.output).type();
+  if (type == fs::file_type::not_found) return;
+  throw Error(ErrorKind::failed, "the output " + options_.output.string() +
+                                     (type == fs::file_type::symlink ? " is a link" : " exists") +
+                                     ": remove it, or name a directory that does not exist");
 }
 
 void JobOutput::begin() {

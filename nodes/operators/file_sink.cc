@@ -57,9 +57,11 @@ void PartFiles::start(std::uint64_t cut) const {
     if (!name.starts_with("part-") || (cut != 0 && cut_of(name) <= cut)) continue;
     throw Error(
         ErrorKind::failed,
-        into_.string() + (cut == 0 ? " has results of another run: remove them, or choose another directory"
-                                   : " has results behind checkpoint " + std::to_string(cut) +
-                                         ", from which this run goes on: another run has gone on from it before"));
+        into_.string() +
+            (cut == 0 ? " has results of another run: remove them, or choose another directory"
+                      : " has results behind checkpoint " + std::to_string(cut) +
+                            ", from which this run goes on: another run has gone on from it before, so go on from "
+                            "that one, or begin a new run with another directory for its results"));
   }
 }
 

@@ -103,7 +103,7 @@ StageSource::Step FileSource::step() {
     try {
       site_.bad.skip();
     } catch (const FunctionError& error) {
-      throw Error(ErrorKind::failed, bad_record_text(location(), error));
+      throw Unusable(site_.stage + ": " + bad_record_text(location(), error));
     }
     return Step::read;
   }

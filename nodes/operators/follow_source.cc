@@ -17,6 +17,7 @@
 #include "nodes/dataflow/file_window.h"
 #include "nodes/dataflow/input_files.h"
 #include "nodes/dataflow/record_codec.h"
+#include "nodes/stream/unusable.h"
 
 namespace lp::dataflow {
 
@@ -63,6 +64,12 @@ void FollowSource::poll_files() {
   // A file that got another name meanwhile may have been found under neither.
   for (int i = 0; i < kMoreLooks && lacks_some(found); ++i) found = find_files();
   for (const std::string& one : notes_) log_line(site_.stage + ": " + one);
+  std::set<std::string> troubles;
+  for (const auto& [path, why] : unreadable_) {
+    if (!troubles_.contains(why)) log_line(site_.stage + ": " + why);
+    troubles.insert(why);
+  }
+  troubles_ = std::move(troubles);
   const Files before = std::exchange(files_, std::move(found));
   update_splits(before, begun);
 }
@@ -120,19 +127,45 @@ bool FollowSource::lacks_some(const Files& found) const {
 
 FollowSource::Files FollowSource::find_files() {
   notes_.clear();
+  unreadable_.clear();
   std::map<Identity, File> before;
   for (const auto& [path, file] : files_) before.emplace(file.identity, file);
   std::set<std::pair<Device, Identity>> seen;
+  std::set<std::string> missing;
   Files now;
   for (const std::string& path : options_.paths) {
-    try {
-      for (const std::string& file : find_inputs_here({path}).files) add_file(file, before, seen, now);
-    } catch (const Error& error) {
-      if (std::exchange(trouble_, error.text()) != trouble_) log_line(site_.stage + ": " + trouble_);
-      for (const auto& one : files_) now.insert(one);
-    }
+    std::vector<UnreadableInput> unreadable;
+    const FoundInputs found = find_readable_inputs({path}, unreadable);
+    for (const std::string& file : found.files) add_file(file, before, seen, now);
+    for (const std::string& one : found.unmatched) missing.insert(one);
+    for (UnreadableInput& one : unreadable) unreadable_.insert_or_assign(std::move(one.path), std::move(one.why));
   }
+  note_missing(std::move(missing));
+  keep_unreadable(now);
   return now;
+}
+
+// A path that names nothing yet may be mistyped, so one replica logs it, once.
+void FollowSource::note_missing(std::set<std::string> paths) {
+  for (const std::string& one : paths) {
+    if (site_.replica == 0 && missing_.insert(one).second)
+      log_line(site_.stage + ": no input matches " + one + " yet; it is read when it is there");
+  }
+}
+
+// Keeps the files that cannot be looked at now, so that they are read on where they were when they can be read again.
+void FollowSource::keep_unreadable(Files& out) const {
+  std::set<Identity> there;
+  for (const auto& [path, file] : out) there.insert(file.identity);
+  for (const auto& [path, file] : files_) {
+    const auto has_file = [&path = path](const auto& one) {
+      return path == one.first || path.starts_with(one.first + "/");
+    };
+    if (there.contains(file.identity) || std::none_of(unreadable_.begin(), unreadable_.end(), has_file)) continue;
+    File& kept = out.insert_or_assign(path, file).first->second;
+    kept.size = kept.offset;
+    kept.changed = false;
+  }
 }
 
 // Adds a file that is there, with what was known about it, unless it is there under another name.
@@ -200,6 +233,7 @@ StageSource::Step FollowSource::step() {
       last_ = next->first;
       if (read(next->first, next->second)) return Step::read;
     } else if (ending_) {
+      if (!unreadable_.empty()) throw Unusable(site_.stage + ": " + unreadable_.begin()->second);
       return Step::over;
     } else if (!polled && changes_.any()) {
       poll_files();
@@ -234,7 +268,7 @@ FollowSource::Files::iterator FollowSource::next_file() {
 // Hands on the whole lines of a block, and at the end of the flow also a last line without its end. Returns whether it
 // has come further.
 bool FollowSource::read(const std::string& path, File& file) {
-  const std::size_t most = std::max(kTailBytes, static_cast<std::size_t>(options_.longest_line)) + kTailBytes + 1;
+  const std::size_t most = kTailBytes + static_cast<std::size_t>(options_.longest_line) + 1;
   if (block_.empty()) block_.resize(std::min(kBlockBytes, most));
   batch_.clear();
   file.changed = false;
@@ -265,21 +299,20 @@ bool FollowSource::read(const std::string& path, File& file) {
     end = line_end == nullptr ? size : static_cast<std::size_t>(static_cast<const char*>(line_end) - block_.data()) + 1;
   }
   end = split(end, size);
-  if (end == before && size == block_.size()) {
-    if (size == most) {
-      leave_out(path, file);
-      end = size;
-    } else {
+  const bool whole = size < block_.size();  // the block has the rest of the file
+  if (batch_.empty() && end < size) {
+    if (leave_out_long(path, file, end, size)) return true;
+    if (end == before && !whole) {
       block_.resize(std::min(2 * size, most));
       return read(path, file);
     }
   }
-  if (batch_.empty() && end < size && ending_) {
+  if (batch_.empty() && end < size && whole && ending_) {
     batch_.emplace_back(block_.data() + end, size - end);
     end = size;
   }
   // The rest is no line yet; at the end of the flow, the next step reads it.
-  if (size < block_.size() && (batch_.empty() || !ending_)) {
+  if (whole && (batch_.empty() || !ending_)) {
     file.size = block_offset_ + end;
     file.seen = block_offset_ + size;
   }
@@ -301,30 +334,41 @@ void FollowSource::set_offset(File& file, std::size_t end) {
   file.tail.assign(block_.data() + end - kept, kept);
 }
 
-// The line at the file's offset is too long: it ends the run, or is left out.
-void FollowSource::leave_out(const std::string& path, File& file) {
-  batch_.emplace_back(block_.data() + file.tail.size(), 0);  // for its place
+// When the line at this place of the block is too long, it ends the run, or is left out. Returns whether it is.
+bool FollowSource::leave_out_long(const std::string& path, File& file, std::size_t at, std::size_t size) {
+  const char* const begin = block_.data() + at;
+  const void* const end = std::memchr(begin, '\n', size - at);
+  const std::size_t length =
+      end == nullptr ? size - at : static_cast<std::size_t>(static_cast<const char*>(end) - begin);
+  if (length <= options_.longest_line) return false;
+  batch_.emplace_back(begin, 0);  // for its place
   handed_ = 0;
   last_ = path;
   try {
     throw Error(ErrorKind::failed, "it is longer than " + std::to_string(options_.longest_line) + " bytes: raise " +
                                        options_.longest_line_name + ", or let such lines be skipped");
   } catch (const Error& error) {
-    if (!site_.bad.allowed()) throw Error(ErrorKind::failed, site_.stage + ": " + bad_record_text(location(), error));
+    if (!site_.bad.allowed()) throw Unusable(site_.stage + ": " + bad_record_text(location(), error));
     site_.bad.skip();
   }
   batch_.clear();
-  file.too_long = true;
+  file.too_long = end == nullptr;
+  set_offset(file, at + length + (file.too_long ? 0 : 1));
+  if (ending_ && !has_more(file)) close_split(file.identity);
+  return true;
 }
 
-// Adds the whole lines of the block, from this place on, to the batch. Returns the place behind them.
+// Adds the whole lines of the block that are not too long, from this place on, to the batch. Returns the place behind
+// them.
 std::size_t FollowSource::split(std::size_t at, std::size_t size) {
   while (at < size) {
     const char* const begin = block_.data() + at;
     const void* const end = std::memchr(begin, '\n', size - at);
     if (end == nullptr) break;
-    batch_.emplace_back(begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
-    at += batch_.back().size() + 1;
+    const auto length = static_cast<std::size_t>(static_cast<const char*>(end) - begin);
+    if (length > options_.longest_line) break;
+    batch_.emplace_back(begin, length);
+    at += length + 1;
   }
   return at;
 }

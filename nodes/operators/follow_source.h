@@ -84,6 +84,8 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   static Identity identity_of(const struct statx& status);
   void poll_files();
   Files find_files();
+  void note_missing(std::set<std::string> paths);
+  void keep_unreadable(Files& out) const;
   bool lacks_some(const Files& found) const;
   void add_file(const std::string& path, const std::map<Identity, File>& before,
                 std::set<std::pair<Device, Identity>>& seen, Files& out);
@@ -98,7 +100,7 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   bool read(const std::string& path, File& file);
   std::size_t split(std::size_t at, std::size_t size);
   static std::string begin_anew(const std::string& path, File& file, const std::string& why);
-  void leave_out(const std::string& path, File& file);
+  bool leave_out_long(const std::string& path, File& file, std::size_t at, std::size_t size);
   void set_offset(File& file, std::size_t end);
   std::uint32_t group_of(const Identity& identity) const;
 
@@ -116,8 +118,10 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   Time next_poll_{};                  // so it looks before it reads: files may have grown since a checkpoint
   Time next_idle_ = kNever;           // when a file may become idle
   bool ending_ = false;               // nothing more will come
-  std::string trouble_{};             // the last one that was logged
   std::vector<std::string> notes_{};  // lines to log about the files that were found
+  std::set<std::string> missing_{};   // paths about which there was such a line, because they named nothing
+  std::map<std::string, std::string> unreadable_{};  // paths at the last look, with the reason
+  std::set<std::string> troubles_{};                 // the reasons that were logged
   std::vector<char> block_{};
   std::uint64_t block_offset_ = 0;
   std::vector<std::string_view> batch_{};

@@ -42,11 +42,11 @@ std::uint64_t whole_lines(const std::filesystem::path& path) {
 
 }  // namespace
 
-LineListener::LineListener(Context&, ListenOptions options) : options_(std::move(options)) {
+LineListener::LineListener(Context& node, ListenOptions options) : options_(std::move(options)) {
   if (options_.log.empty()) throw Error(ErrorKind::failed, "a line listener needs a directory for its log");
   std::filesystem::create_directories(options_.log);
   open_log();
-  listen();
+  listen(node.incarnation() > 1);
 }
 
 void LineListener::open_log() {
@@ -55,8 +55,9 @@ void LineListener::open_log() {
   if (!log_ || ::ftruncate(log_.number(), static_cast<off_t>(whole_lines(path))) != 0) fail(path.string());
 }
 
-void LineListener::listen() {
+void LineListener::listen(bool again) {
   const std::filesystem::path file = options_.log / ".port";
+  if (!again) std::filesystem::remove(file);  // another run has left it, whose port others may have now
   const std::string before = read_text_if_any(file, 64).value_or("0");  // that an earlier incarnation had
   const auto wanted = options_.port != 0 ? options_.port : static_cast<std::uint16_t>(std::atoi(before.c_str()));
   socket_ = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -127,7 +128,8 @@ void LineListener::read(std::uint64_t tag) {
   Connection& connection = at->second;
   std::array<char, kReadBytes> bytes;
   const ssize_t size = ::recv(connection.socket.number(), bytes.data(), bytes.size(), 0);
-  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  const int error = errno;
+  if (size < 0 && (error == EAGAIN || error == EINTR)) return;
   if (size > 0) {
     const std::string_view more(bytes.data(), static_cast<std::size_t>(size));
     const std::size_t end = more.rfind('\n') + 1;  // 0 when there is none
@@ -138,7 +140,12 @@ void LineListener::read(std::uint64_t tag) {
     ::send(connection.socket.number(), kRefusal.data(), kRefusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     connection.rest.clear();  // and the connection ends
   }
-  if (!connection.rest.empty()) write(connection.rest + '\n');
+  if (!connection.rest.empty() && size < 0) {
+    log_line("a client's connection to the line listener broke (" + std::string(std::strerror(error)) +
+             ") within a line, which is not taken");
+  } else if (!connection.rest.empty()) {
+    write(connection.rest + '\n');
+  }
   poller_.remove(connection.socket.number());
   connections_.erase(at);
   ++ended_;

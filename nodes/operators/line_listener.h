@@ -2,8 +2,8 @@
 // Takes lines over TCP, and appends them to a file, the raw log: pipelines follow it, and may be replayed over it.
 //
 // When the process has no descriptor left, more clients wait, and it logs so. It is in no cut. The lines that it has
-// written stay, whatever goes back. A line counts when it is in the log; nobody confirms it to its sender. A node:
-// run() listens.
+// written stay, whatever goes back. A line counts when it is in the log; nobody confirms it to its sender. The last
+// line of a connection needs no line end, unless the connection breaks. A node: run() listens.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace lp {
 
 struct ListenOptions {
   std::string address = "127.0.0.1";  // anybody who reaches another address may write into the log
-  std::uint16_t port = 0;             // 0: any that is free
+  std::uint16_t port = 0;             // 0: any that is free, the same after a restart
   std::filesystem::path log{};        // directory; the file is "lines", and ".port" has the port
   std::uint64_t connections = 0;      // after the end of so many it makes `until` and ends; 0: never
   std::filesystem::path until{};
@@ -37,7 +37,7 @@ class LineListener {
  private:
   static constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
-  void listen();
+  void listen(bool again);
   void open_log();
   void accept();
   void be_full(bool full);

@@ -39,9 +39,7 @@ PipelineMaster::PipelineMaster(Context& node, std::vector<Clients<StageNode>> st
 }
 
 void PipelineMaster::run(Context& node) {
-  if (cut_ == 0 && !options_.from.empty()) {
-    if (const std::optional<Cut> cut = latest_cut(options_.from)) cut_ = cut->step;
-  }
+  if (cut_ == 0 && !options_.from.empty()) take_over();
   if (shared_runs_ && cut_ == 0) check_scratch();
   while (!node.stopping()) {
     wait_for_turn();
@@ -54,6 +52,23 @@ void PipelineMaster::run(Context& node) {
   }
 }
 
+// Goes on from the last cut of another run.
+void PipelineMaster::take_over() {
+  const std::optional<Cut> cut = latest_cut(options_.from);
+  if (!cut) return;  // the stages miss it
+  cut_ = cut->step;
+  const auto own = [this](const CutMember& one) { return one.node == context_.name(); };
+  if (std::none_of(cut->members.begin(), cut->members.end(), own)) return;
+  if (!read_cut_file(cut->directory, context_.name()).get<bool>("over")) return;
+  fail("the run in " + options_.from.string() + " has come to the end of its input, and has made all its results, so " +
+       "nothing can go on from it: begin without PipelineOptions::from, with another directory for the results");
+}
+
+void PipelineMaster::fail(const std::string& text) const {
+  context_.fail_program(text);
+  throw Error(ErrorKind::stopped, text);
+}
+
 // Ends the program when a replica does not see the scratch folder of another one, which may be on another host.
 void PipelineMaster::check_scratch() {
   const std::string file = stages_.front()[0].call<&StageNode::show_scratch>();
@@ -61,11 +76,8 @@ void PipelineMaster::check_scratch() {
     for (const Client<StageNode>& one : stage) {
       const std::string blind = one.call<&StageNode::blind_to>(file);
       if (blind.empty()) continue;
-      const std::string text = blind + " does not see the file " + file + " of another node, but sort and cache hand " +
-                               "on their records in such files: let PipelineOptions::scratch name a folder that all " +
-                               "hosts see";
-      context_.fail_program(text);
-      throw Error(ErrorKind::stopped, text);
+      fail(blind + " does not see the file " + file + " of another node, but sort and cache hand on their records in " +
+           "such files: let PipelineOptions::scratch name a folder that all hosts see");
     }
   }
 }
@@ -88,6 +100,7 @@ Duration PipelineMaster::pause() const {
 // Returns whether it is complete.
 bool PipelineMaster::checkpoint() {
   const std::uint64_t cut = ++cut_;
+  over_ = all_ended();
   for (const Clients<StageNode>& stage : stages_) stage.all<&StageNode::begin_cut>(cut);
   context_.checkpoint(cut);
   if (!context_.wait_for_cut(cut)) {
@@ -180,6 +193,7 @@ void PipelineMaster::save(Checkpoint& out) const {
   out.put("cut", cut_);
   out.put("counts", counts_);
   out.put("edges", edges_);
+  out.put("over", over_);
 }
 
 void PipelineMaster::load(const Checkpoint& in) {

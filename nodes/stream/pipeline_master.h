@@ -64,6 +64,8 @@ class PipelineMaster {
   void load(const Checkpoint& in);
 
  private:
+  void take_over();
+  [[noreturn]] void fail(const std::string& text) const;
   void check_scratch();
   bool all_ended() const;
   bool checkpoint();
@@ -89,6 +91,7 @@ class PipelineMaster {
     std::string obstacle{};
   } restored_{};
   std::uint64_t cut_ = 0;
+  bool over_ = false;  // all stages had ended before the cut
   std::uint64_t complete_ = 0;
   int failed_ = 0;  // cuts since one was complete
   std::vector<dataflow::EdgeCounts> edges_{};

@@ -148,14 +148,18 @@ bool StageNode::step() {
 }
 
 // A function has failed on some record of a batch: names the record. The records that it hands on for that are in no
-// cut.
+// cut. When the function fails on it again, it would do so after a restart.
 void StageNode::fail(const Error& error, std::string location) {
+  bool again = false;
   if (!marking_ && location.empty()) try {  // else it has failed on what it made of many
       head().again();
     } catch (...) {
-      if (as_error(std::current_exception()).text() == error.text()) location = head().location();
+      again = as_error(std::current_exception()).text() == error.text();
+      if (again) location = head().location();
     }
-  throw Error(ErrorKind::failed, site_.stage + ": " + dataflow::bad_record_text(location, error));
+  const std::string text = site_.stage + ": " + dataflow::bad_record_text(location, error);
+  if (again) throw dataflow::Unusable(text);
+  throw Error(ErrorKind::failed, text);
 }
 
 // A record is left out.
@@ -338,13 +342,21 @@ StageNode::Before StageNode::restore(const Checkpoint& in) {
 // Takes this replica's part of the state of all replicas in the last checkpoint of another run.
 StageNode::Before StageNode::rescale() {
   const std::optional<Cut> cut = latest_cut(options_.from);
-  if (!cut) throw dataflow::Unusable(options_.from.string() + " has no complete checkpoint to go on from");
+  if (!cut) {
+    throw dataflow::Unusable(options_.from.string() + " has no complete checkpoint to go on from: name the directory " +
+                             "of a run that has one, or begin without PipelineOptions::from");
+  }
   Before out{.cut = cut->step};
   std::uint32_t next = 0;  // the replica that takes the next piece that any may take
   for (std::size_t replica = 0;; ++replica) {
     const std::string node = plan_.name + "/" + std::to_string(replica);
     const auto same = [&](const CutMember& one) { return one.node == node; };
-    if (std::none_of(cut->members.begin(), cut->members.end(), same)) break;
+    const bool has_more = std::any_of(cut->members.begin(), cut->members.end(), same);
+    if (!has_more && replica == 0) {
+      throw dataflow::Unusable(options_.from.string() + " is a run of another pipeline, without the stage " +
+                               plan_.name + ": name a run of the same one");
+    }
+    if (!has_more) break;
     const Checkpoint in = read_cut_file(cut->directory, node);
     out.watermark = std::max(out.watermark, in.get<EventTime>("watermark"));
     if (replica % plan_.replicas == site_.replica) {

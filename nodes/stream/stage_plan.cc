@@ -1,6 +1,9 @@
 #include "nodes/stream/stage_plan.h"
 
 #include <algorithm>
+#include <system_error>
+
+#include "lp/base/error.h"
 
 namespace lp::dataflow {
 
@@ -27,6 +30,16 @@ std::string StageSite::new_file(ScratchLife life) {
 bool StageSite::made(const std::string& file) const {
   return std::filesystem::path(file).filename().string().starts_with(begin_of_files(node)) &&
          std::filesystem::path(file).parent_path() == scratch_of(options, node, ScratchLife::cuts);
+}
+
+std::string StageSite::take_over(const std::string& file) {
+  if (made(file)) return file;
+  std::string own = new_file(ScratchLife::cuts);
+  std::error_code error;
+  std::filesystem::create_hard_link(file, own, error);
+  if (error) std::filesystem::copy_file(file, own, error);  // another file system, or one without such links
+  if (error) throw Error(ErrorKind::failed, file + " cannot be copied to " + own + ": " + error.message());
+  return own;
 }
 
 }  // namespace lp::dataflow

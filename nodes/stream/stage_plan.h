@@ -42,6 +42,9 @@ struct StageSite {
   std::string new_file(ScratchLife life = ScratchLife::run);
   // Whether this replica, in this run, has made the file, of ScratchLife::cuts; perhaps in an earlier incarnation.
   bool made(const std::string& file) const;
+  // The file under a name that this replica has made, of ScratchLife::cuts. So the run that made the file may be
+  // removed.
+  std::string take_over(const std::string& file);
   std::uint64_t files = 0;
 };
 

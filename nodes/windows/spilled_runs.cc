@@ -107,9 +107,12 @@ bool SpilledRuns::load(const StatePiece& piece) {
   if (piece.group < kKeyGroups) return false;
   RecordBytes in(piece.bytes);
   if (in.number<std::uint8_t>() != kind_) return false;
-  Run run{.named = true};
-  run.until = in.number<EventTime>();
+  Run run{.until = in.number<EventTime>()};
   run.ranged = run_in(in);
+  std::string& path = run.ranged.run.path;
+  std::string own = site_.take_over(path);
+  run.named = own == path;
+  path = std::move(own);
   runs_.push_back(std::move(run));
   return true;
 }

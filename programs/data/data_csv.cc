@@ -26,7 +26,12 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
 }
 
-// The value of a cell that is a finite number, with or without quotes.
+bool is_number(std::string_view cell) {
+  long double value = 0;
+  return parse(cell, value) && std::isfinite(value);
+}
+
+// The value of a cell that is a number and fits a float, with or without quotes.
 std::optional<float> number_of(std::string_view cell) {
   double value = 0;
   if (!parse(cell, value) || !std::isfinite(static_cast<float>(value))) return std::nullopt;
@@ -105,7 +110,7 @@ class CsvReader {
   // A head has a name for each feature. A line with a number or a missing cell is an example.
   bool is_head() const {
     for (std::size_t i = 0; i < features(); ++i) {
-      if (cells_[i].empty() || number_of(cells_[i])) return false;
+      if (cells_[i].empty() || is_number(cells_[i])) return false;
     }
     return features() > 0;
   }
@@ -122,6 +127,9 @@ class CsvReader {
     for (std::size_t i = 0; i < inputs_; ++i) {
       const std::optional<float> value = number_of(cells_[i]);
       if (cells_[i].empty()) wrong("the value of column " + std::to_string(i + 1) + " is missing");
+      if (!value && is_number(cells_[i])) {
+        wrong("the number in column " + std::to_string(i + 1) + " does not fit a float: " + quote(cells_[i]));
+      }
       if (!value) wrong("expected a number in column " + std::to_string(i + 1) + ", got " + quote(cells_[i]));
       values_.push_back(*value);
     }

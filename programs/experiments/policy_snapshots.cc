@@ -13,7 +13,7 @@ constexpr const char* kEntry = "policy";
 }  // namespace
 
 PolicySnapshots::PolicySnapshots(Client<ParameterSource> learner, const SnapshotOptions& options)
-    : learner_(std::move(learner)), files_(options) {}
+    : learner_(std::move(learner)), files_(options, "policy", "snapshots") {}
 
 void PolicySnapshots::run(Context& node) {
   while (node.wait_for(files_.options().period)) {
@@ -31,7 +31,7 @@ std::string PolicySnapshots::save() {
   if (const auto newest = files_.newest(learned->steps)) return *newest;
   Checkpoint out;
   out.put(kEntry, *learned);
-  return files_.write(out, "policy", "snapshots", learned->steps);
+  return files_.write(out, learned->steps);
 }
 
 Learned load_policy(const std::filesystem::path& file) { return Checkpoint::read(file).get<Learned>(kEntry); }

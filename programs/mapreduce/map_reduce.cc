@@ -38,6 +38,7 @@ int deaths_by_bad_records(const MapReduce& options) {
 Handle<MapReduceMaster> add_map_reduce_tasks(Program& program, dataflow::JobTasks tasks, const MapReduce& options) {
   check(tasks, options.job);
   MapReduceOptions job = options.job;
+  if (!job.output.has_filename()) job.output = job.output.parent_path();  // "counts/": others go beside it
   if (job.longest_record() < job.input.longest_record) {
     job.input.longest_record = job.longest_record();
     job.input.longest_record_name = job.memory_name + ", of which a record gets a quarter of what is above " +

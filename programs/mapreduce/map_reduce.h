@@ -25,6 +25,7 @@
 
 #include "lp/base/replicas.h"
 #include "lp/program/program.h"
+#include "nodes/dataflow/number.h"
 #include "nodes/dataflow/words.h"
 #include "nodes/mapreduce/map_reduce_job.h"
 #include "nodes/mapreduce/map_reduce_master.h"

@@ -204,7 +204,13 @@ std::string to_string(ModelKind kind, const std::vector<Eigen::Index>& units) {
 }
 
 void match_classes(Dataset& data, const std::vector<std::string>& names, int classes, const std::string& source) {
-  if (data.names == signs() && names.empty()) data.names.clear();  // the model has them as 0 and 1
+  if (data.names == signs() && names.empty()) {
+    if (classes != 2) {
+      throw_failed(source + ": has labels −1 and +1, but the model has the classes 0 to " +
+                   std::to_string(classes - 1));
+    }
+    data.names.clear();  // the model has them as 0 and 1
+  }
   if (data.names.empty() && names == signs() && (data.labels.array() == 1).all()) data.names = names;
   if (data.names.empty() != names.empty()) {
     throw_failed(source + ": its labels are " + (names.empty() ? "names, not numbers" : "numbers, not names such as ") +

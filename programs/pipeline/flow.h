@@ -149,6 +149,7 @@ class Flow : public AnyFlow {
   template <class F>
   void write(std::filesystem::path into, F f) const {
     if (into.empty()) throw Error(ErrorKind::failed, "results need a directory, which no flag or option names");
+    graph()->results.push_back(into);
     each<T>([into = std::move(into), f = std::move(f)](dataflow::StageSite& site) {
       return std::make_unique<dataflow::FileSink<T, F>>(site, into, f);
     });

@@ -71,9 +71,21 @@ std::string name_of(const dataflow::PipelineGraph& graph, std::size_t stage) {
   return same == 0 ? name : name + std::to_string(same + 1);
 }
 
+// A source would read what a sink has written, and perhaps without an end.
+void check_results(const dataflow::PipelineGraph& graph) {
+  for (const std::filesystem::path& one : graph.results) {
+    const std::string input = input_around(graph.inputs, one);
+    if (input.empty()) continue;
+    throw Error(ErrorKind::failed, "the results in " + one.string() + " would be input of the pipeline, which reads " +
+                                       input + ": name a directory outside of the input, or one in it whose name " +
+                                       "begins with '_'");
+  }
+}
+
 void check(const dataflow::PipelineGraph& graph, const PipelineOptions& options) {
   need(!graph.stages.empty(), "a source");
   need(options.replicas > 0, "1 replica of a stage at least");
+  check_results(graph);
   need(options.memory >= std::uint64_t{1} << 20, "1 MiB of memory for an operator at least");
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
     need(replicas_of(graph.stages[i], options) <= dataflow::kKeyGroups,
@@ -126,6 +138,7 @@ AnyFlow AnyFlow::behind(const dataflow::MakeOperator& make, const dataflow::Conn
 
 Flow<std::string_view> Pipeline::read(InputOptions input, StageOptions stage) const {
   need_input(input.paths);
+  graph_->inputs.insert(graph_->inputs.end(), input.paths.begin(), input.paths.end());
   return source<std::string_view>(std::move(stage), [input = std::move(input)](dataflow::StageSite& site) {
     return std::make_unique<dataflow::FileSource>(site, input);
   });
@@ -133,6 +146,7 @@ Flow<std::string_view> Pipeline::read(InputOptions input, StageOptions stage) co
 
 Flow<std::string_view> Pipeline::follow(FollowOptions options, StageOptions stage) const {
   need_input(options.paths);
+  graph_->inputs.insert(graph_->inputs.end(), options.paths.begin(), options.paths.end());
   return source<std::string_view>(std::move(stage), [options = std::move(options)](dataflow::StageSite& site) {
     return std::make_unique<dataflow::FollowSource>(site, options);
   });
@@ -141,6 +155,7 @@ Flow<std::string_view> Pipeline::follow(FollowOptions options, StageOptions stag
 Handle<PipelineMaster> add_pipeline(Program& program, const Pipeline& pipeline, const PipelineOptions& options) {
   const dataflow::PipelineGraph& graph = pipeline.graph();
   check(graph, options);
+  if (!options.from.empty()) program.take_over(options.from);
   const FailurePolicy policy = options.restarts > 0 ? restart(options.restarts, options.restart_after) : stop_program();
   std::vector<GroupHandle<StageNode>> groups;
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {

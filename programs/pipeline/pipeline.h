@@ -24,6 +24,7 @@
 
 #include "lp/program/program.h"
 #include "nodes/dataflow/input_files.h"
+#include "nodes/dataflow/number.h"
 #include "nodes/dataflow/words.h"
 #include "nodes/operators/file_source.h"
 #include "nodes/operators/follow_source.h"

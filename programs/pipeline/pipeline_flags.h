@@ -35,21 +35,26 @@ struct PipelineFlags {
       field("replay", "instead of the input: reads this directory, the raw log of a stream, to its end"),
       field("into", "directory for the parts of the results"),
       field("follow", "whether the input grows: new lines and files are read as they come"),
-      field("until", "with --follow: the stream ends when this file is there"),
-      field("replicas", "nodes of a stage", range(1, 128)),
+      field("until", "with --follow: the stream ends when this file is there", adaptable),
+      field("replicas", "nodes of a stage", range(1, 128), adaptable),
       field("memory_mib", "of an operator, before it writes to scratch; states of keys may not have more",
-            range(1, 1 << 24)),
-      field("checkpoint_ms", "from a checkpoint to the next one; results become visible with them", at_least(1)),
-      field("idle_ms", "a followed file from which nothing comes for so long holds no window back", at_least(1)),
-      field("from",
-            "directory of a run that has stopped: goes on from its last checkpoint, also with other --replicas"),
-      field("share_processes", "whether the first replicas of all stages are in one process, and so on"),
-      field("restarts", "how often a node that fails is started again, before the program stops", non_negative),
-      field("restart_ms", "the wait before a restart; it doubles each time", at_least(1)),
-      field("durable", "whether results survive a crash of the machine at once"),
-      field("scratch", "directory below which sorted runs are, which all hosts see; without it, the temporary one"),
-      field("skip_records", "the most bad records that are left out; one more ends the program", non_negative),
-      field("longest_line_mib", "a longer line is a bad record", range(1, 1 << 24)));
+            range(1, 1 << 24), adaptable),
+      field("checkpoint_ms", "from a checkpoint to the next one; results become visible with them", at_least(1),
+            adaptable),
+      field("idle_ms", "a followed file from which nothing comes for so long holds no window back", at_least(1),
+            adaptable),
+      field("from", "directory of a run that has stopped: goes on from its last checkpoint, also with other --replicas",
+            adaptable),
+      field("share_processes", "whether the first replicas of all stages are in one process, and so on", adaptable),
+      field("restarts", "how often a node that fails is started again, before the program stops", non_negative,
+            adaptable),
+      field("restart_ms", "the wait before a restart; it doubles each time", at_least(1), adaptable),
+      field("durable", "whether results survive a crash of the machine at once", adaptable),
+      field("scratch", "directory below which sorted runs are, which all hosts see; without it, the temporary one",
+            adaptable),
+      field("skip_records", "the most bad records that are left out; one more ends the program", non_negative,
+            adaptable),
+      field("longest_line_mib", "a longer line is a bad record", range(1, 1 << 24), adaptable));
 };
 
 inline PipelineOptions options_of(const PipelineFlags& flags) {
@@ -80,6 +85,10 @@ inline Flow<std::string_view> lines_of(const Pipeline& pipeline, const PipelineF
   }
   if (!flags.until.empty() && !flags.follow) {
     throw Error(ErrorKind::failed, "--pipeline.until is for input that grows: give --pipeline.follow, too");
+  }
+  if (flags.idle_ms != PipelineFlags().idle_ms && !flags.follow) {
+    throw Error(ErrorKind::failed,
+                "--pipeline.idle-ms has no effect without --pipeline.follow: files that do not grow are never idle");
   }
   const std::uint64_t longest = flags.longest_line_mib << 20;
   const std::string name = "--pipeline.longest-line-mib";

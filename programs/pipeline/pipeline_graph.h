@@ -3,6 +3,7 @@
 // thread.
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -43,7 +44,9 @@ struct StageDraft {
 
 struct PipelineGraph {
   std::vector<StageDraft> stages{};
-  bool shares_runs = false;  // replicas read the sorted runs of others
+  bool shares_runs = false;                      // replicas read the sorted runs of others
+  std::vector<std::string> inputs{};             // files, directories and globs that sources read
+  std::vector<std::filesystem::path> results{};  // directories that sinks write into
   std::size_t add_stage(StageOptions options);
   Tail add(std::size_t stage, OperatorPlan plan);
 };

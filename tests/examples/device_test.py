@@ -89,10 +89,10 @@ class Device(unittest.TestCase):
 
     def test_what_computes_on_the_host_alone_says_so(self):
         self.host_has(ONE_GPU)
-        self.assertEqual({"stage": "cpu"}, self.devices("train", "--scheme=pipeline", "--device=auto"))
         self.assertEqual({"learner": "cpu", "worker": "cpu"}, self.devices("es", "--method=cma", "--device=auto"))
-        sentence = self.refusal("train", "--scheme=pipeline", "--device=cuda")
-        self.assertIn("leave out --device=cuda" if self.has_toolkit else NO_TOOLKIT, sentence)
+        for device in ["cpu", "cuda", "auto"]:
+            sentence = self.refusal("train", "--scheme=pipeline", f"--device={device}")
+            self.assertIn("--device has no effect with the scheme pipeline", sentence)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The examples of MapReduce against coreutils and SQLite, and when their processes are killed. Usage: mapreduce_test.py FOLDER [--kills=N]"""
 
 import csv
+import math
 import os
 import pathlib
 import random
@@ -122,6 +123,15 @@ class Results(Files):
                                         into=f"output{number}")
                 self.assertEqual(expected, found.decode())
 
+    def test_sums_of_csv_groupby_are_the_same_for_any_tasks(self):
+        source = random.Random(4)
+        values = [source.uniform(-1, 1) * 10 ** source.randrange(-9, 10) for _ in range(100_000)]
+        (self.input / "rows.csv").write_text("key,value\n" + "".join(f"a,{value!r}\n" for value in values))
+        expected = f"a\t{len(values)}\t{math.fsum(values)!r}\t{min(values)!r}\t{max(values)!r}\n"
+        for number, memory in enumerate([[], [f"--job.{flag.removeprefix('--')}" for flag in SMALL]]):
+            found, _ = self.run_job("csv_groupby", "--job.partitions=1", *memory, prefix="job.", into=f"output{number}")
+            self.assertEqual(expected, found.decode())
+
     def test_a_record_of_a_gigabyte_is_refused_or_skipped(self):
         with open(self.input / "lines", "wb") as file:
             file.write(b"one\n")
@@ -136,10 +146,20 @@ class Results(Files):
         self.assertEqual([b"one\t1", b"two\t1"], sorted_lines(found))
         self.assertEqual(1, result["counters"]["skipped"])
 
+    def test_an_output_may_end_with_a_slash(self):
+        (self.input / "lines").write_text("one\n")
+        launch.result("wordcount", f"--input={self.input}", f"--into={self.folder}/new/")
+        self.assertEqual(b"one\t1\n", parts(self.folder / "new"))
+        launch.run("wordcount", f"--input={self.folder}/none", f"--into={self.folder}/other/")
+        self.assertEqual(["input", "new"], sorted(one.name for one in self.folder.iterdir()))
+
     def test_what_does_not_fit_is_named(self):
         (self.input / "lines").write_text("one\n")
         (self.folder / "there").mkdir()
+        (self.folder / "link").symlink_to("nothing")
         for flags, sentence in [([f"--input={self.input}", f"--into={self.folder}/there"], "there exists: remove it"),
+                                ([f"--input={self.input}", f"--into={self.folder}/link"], "link is a link: remove it"),
+                                (["--input=/proc/cpuinfo", f"--into={self.folder}/a"], "/proc/cpuinfo has bytes, but no size"),
                                 ([f"--input={self.folder}/none*", f"--into={self.folder}/a"], "no input matches"),
                                 ([f"--input={self.input}"], "needs an output directory"),
                                 ([f"--input={self.input}", f"--into={self.folder}/a", f"--scratch={self.input}/lines"],

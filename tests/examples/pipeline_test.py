@@ -156,7 +156,8 @@ class Results(Folders):
                            ("0 1 2\n1 1\n", "point 1 has 1 coordinates, and point 0 has 2"),
                            ("0 1 2\n7 1 2 3\n", "point 7 has 3 coordinates, and point 0 has 2"),
                            ("0 1 2\n5 1 2\n5 3 4\n", "two points have the number 5"),
-                           ("0 1 2\n5\n", "the point 5 has no coordinates"), ("5 1 2\n", "nothing to begin with")]:
+                           ("0 1 2\n5\n", "the point 5 has no coordinates"), ("5 1 2\n", "nothing to begin with"),
+                           ("1 1 2\n2 3 4\n", "there is no point 0"), ("0 1 2\n", "there is no point 1")]:
             with self.subTest(text):
                 (self.log / "points").write_text(text)
                 process = launch.run("kmeans", f"--pipeline.input={self.log}", f"--pipeline.into={self.folder}/centres",
@@ -202,14 +203,32 @@ class Results(Folders):
         self.assertNotEqual(table_of(lines), streamed)
         self.assertEqual(streamed, table_in(launch.result("kappa", f"--pipeline.replay={self.folder / 'late'}")))
 
+    def test_a_stream_that_was_stopped_goes_on_with_its_log(self):
+        lines, kept = [f"{1000 * i} s{i % 7} 1\n" for i in range(2000)], self.folder / "kept"
+        log = self.folder / "stopped"
+        with launch.Launch("kappa", f"--log={log}", "--launch=processes", "--pipeline.checkpoint_ms=10") as run:
+            with connected(log) as connection:
+                connection.sendall("".join(lines[:1000]).encode())
+                checkpoints = pathlib.Path(run.directory, "checkpoints")
+                while len((log / "lines").read_text().splitlines()) < 1000 or not any(checkpoints.glob("*/MANIFEST")):
+                    time.sleep(0.01)
+                run.stop()
+            shutil.copytree(run.directory, kept, symlinks=True)
+        (log / ".port").unlink()
+        for flag in [f"--resume={kept}", f"--pipeline.from={kept}"]:
+            process = launch.run("kappa", *([] if "resume" in flag else [f"--log={log}"]), flag)
+            self.assertNotEqual(0, process.returncode)
+            self.assertIn("the table of kappa is in memory alone", process.stderr)
+        self.assertEqual(table_of(lines), self.kappa_stream("stopped", lines[1000:]))
+        process = launch.run("kappa", f"--log={log}")
+        self.assertNotEqual(0, process.returncode)
+        self.assertIn(f"the stream of the log {log} has ended", process.stderr)
+
     def kappa_stream(self, log, lines, *flags):
         """The result of a stream of these lines over TCP, whose raw log is kept."""
         log = self.folder / log
         with launch.Launch("kappa", f"--log={log}", "--launch=processes", "--pipeline.checkpoint_ms=50", *flags) as run:
-            port = log / ".port"
-            while not port.exists():
-                time.sleep(0.01)
-            with socket.create_connection(("127.0.0.1", int(port.read_text()))) as connection:
+            with connected(log) as connection:
                 connection.sendall("".join(lines).encode())
             return table_in(run.result())
 
@@ -236,31 +255,6 @@ class Results(Folders):
                 before = [f"--pipeline.from={kept}"]
         self.assertEqual(windowed_counts(lines, 10), parts(into))
 
-    def test_flags_that_do_not_fit_are_refused(self):
-        grow(self.log / "lines", ["1000 a"])
-        for name, flags, said in [
-                ("stream_wordcount", [f"--pipeline.input={self.log}"], "results need a directory"),
-                ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.replay={self.log}", "--pipeline.into=x"], "not both"),
-                ("stream_wordcount", ["--pipeline.input=/dev/zero", f"--pipeline.into={self.folder}/x"], "/dev/zero is no regular file"),
-                ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.into={self.log}/lines"], "lines is no directory"),
-                ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.into={self.log}/lines/x"], "lines is no directory"),
-                ("stream_wordcount", ["--pipeline.into=x"], "there is no input"),
-                ("join", [f"--pipeline.input={self.log}", "--pipeline.into=x"], "--with=FILES"),
-                ("stream_wordcount", [f"--pipeline.input={self.log}", "--pipeline.until=x", "--pipeline.into=x"], "give --pipeline.follow"),
-                ("kappa", [], "--log=DIRECTORY"),
-                ("kappa", [f"--log={self.folder}/x", f"--pipeline.into={self.folder}/x"], "have no meaning here"),
-                ("kappa", [f"--log={self.folder}/x", f"--pipeline.replay={self.log}"], "not both"),
-                ("stream_wordcount", [f"--pipeline.input={self.log}/none", f"--pipeline.into={self.folder}/x"], "no input matches"),
-                ("stream_wordcount", [f"--pipeline.input={self.log}", f"--pipeline.into={self.folder}/x", f"--pipeline.from={self.log}"],
-                 "has no complete checkpoint"),
-                ("pagerank", [f"--pipeline.input={self.log}", f"--pipeline.into={self.folder}/x", f"--pipeline.scratch={self.log}/lines"],
-                 "lines is no directory")]:
-            with self.subTest(flags):
-                process = launch.run(name, *flags, "--pipeline.restart_ms=3600000")  # none is worth a restart
-                self.assertNotEqual(0, process.returncode)
-                self.assertIn(said, process.stderr)
-                self.assertNotIn("incarnation 2", process.stderr)
-
     def test_a_checkpoint_that_cannot_be_saved_is_reported_once_and_explained(self):
         into, until = self.folder / "counts", self.folder / "end"
         flags = [f"--pipeline.input={self.log}", "--pipeline.follow", f"--pipeline.until={until}", f"--pipeline.into={into}",
@@ -286,6 +280,11 @@ class Results(Folders):
             self.assertEqual(0, run.shown.count("cannot remove"), run.shown)
         self.assertEqual(windowed_counts(lines, 10), parts(into))
 
+    def assert_refused(self, flags, earlier, said, program="stream_wordcount"):
+        process = launch.run(program, *flags, f"--pipeline.from={earlier}")
+        self.assertNotEqual(0, process.returncode)
+        self.assertIn(said, process.stderr)
+
     def test_a_run_is_resumed_once_and_after_its_end(self):
         into, until, first = self.folder / "counts", self.folder / "end", self.folder / "first"
         flags = [f"--pipeline.input={self.log}", "--pipeline.follow", f"--pipeline.until={until}", f"--pipeline.into={into}",
@@ -297,12 +296,16 @@ class Results(Folders):
             at_once = launch.run("stream_wordcount", f"--resume={run.directory}")
             self.assertNotEqual(0, at_once.returncode)
             self.assertIn("has not ended", at_once.stderr)
+            self.assert_refused(flags, run.directory, "has not ended")
             run.stop()
             shutil.copytree(run.directory, first, symlinks=True)
+        self.assert_refused([*flags, "--seconds=7"], first, "--seconds is 7, but was 10 in the run whose state is taken over")
+        self.assert_refused(flags, first, "is a run of the program stream_wordcount", program="sessions")
         grow(self.log / "lines", lines[500:])
         until.touch()
         with launch.Launch("stream_wordcount", f"--resume={first}") as run:
             run.result()
+            self.assert_refused(flags, run.directory, "has come to the end of its input")
         expected = parts(into)
         again = launch.run("stream_wordcount", f"--resume={first}")
         self.assertEqual(1, again.returncode)
@@ -402,9 +405,7 @@ def kill_table(test, kills):
     log = test.folder / "table-log"
     source = random.Random()
     with launch.Launch("kappa", f"--log={log}", *OFTEN) as run:
-        while not (log / ".port").exists():
-            time.sleep(0.01)
-        with socket.create_connection(("127.0.0.1", int((log / ".port").read_text()))) as connection:
+        with connected(log) as connection:
             for number in range(kills):
                 connection.sendall("".join(lines[len(lines) * number // kills:len(lines) * (number + 1) // kills]).encode())
                 time.sleep(source.random() / 5)
@@ -436,6 +437,13 @@ def kill_batch(test, kills):
             test.assertEqual(records_of(expected), records_of(run.last_line()))
     test.assertGreater(hits, 0)
     test.assertEqual(parts(test.folder / "expected"), parts(into))
+
+
+def connected(log):
+    """A connection to the listener of this log, when it listens."""
+    while not (log / ".port").exists():
+        time.sleep(0.01)
+    return socket.create_connection(("127.0.0.1", int((log / ".port").read_text())))
 
 
 def grow(path, lines):

@@ -3,6 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <utility>
+
 #include "lp/base/error.h"
 #include "tests/directory.h"
 
@@ -11,12 +18,12 @@ namespace {
 
 TEST(SnapshotFiles, KeepsTheNewestOnes) {
   const test::Directory directory;
-  SnapshotFiles files({.directory = directory.path() / "new", .keep = 2});
+  SnapshotFiles files({.directory = directory.path() / "new", .keep = 2}, "policy", "tester");
   EXPECT_EQ(files.newest(0), std::nullopt);
   Checkpoint one;
   one.put("number", 7);
   for (std::uint64_t step = 1; step <= 3; ++step) {
-    const auto file = files.write(one, "policy", "tester", step);
+    const auto file = files.write(one, step);
     EXPECT_EQ(file, directory.path() / "new" / ("policy-" + std::to_string(step) + ".lpc"));
     EXPECT_EQ(files.newest(step), file);
     EXPECT_EQ(files.newest(step + 1), std::nullopt);
@@ -26,11 +33,40 @@ TEST(SnapshotFiles, KeepsTheNewestOnes) {
   EXPECT_TRUE(std::filesystem::exists(directory.path() / "new" / "policy-2.lpc"));
 }
 
+TEST(SnapshotFiles, CountsWhatWasWrittenBeforeByTime) {
+  const test::Directory directory;
+  const auto files = [&] {
+    std::set<std::string> names;
+    for (const auto& one : std::filesystem::directory_iterator(directory.path())) names.insert(one.path().filename());
+    return names;
+  };
+  Checkpoint one;
+  one.put("number", 7);
+  const auto time = std::filesystem::file_time_type::clock::now();
+  for (const std::uint64_t step : {300U, 100U, 200U}) {  // another training wrote the first
+    one.write(directory.path() / ("policy-" + std::to_string(step) + ".lpc"), "tester", step);
+  }
+  for (const auto& [step, age] : {std::pair(300, 3), std::pair(100, 2), std::pair(200, 1)}) {
+    std::filesystem::last_write_time(directory.path() / ("policy-" + std::to_string(step) + ".lpc"),
+                                     time - std::chrono::hours(age));
+  }
+  one.write(directory.path() / "policy-best.lpc", "tester", 1);
+  one.write(directory.path() / "policy-7.lpc", "somebody", 7);
+  std::ofstream(directory.path() / "policy-8.lpc") << "no checkpoint";
+  const std::set<std::string> others{"policy-7.lpc", "policy-8.lpc", "policy-best.lpc"};
+  SnapshotFiles restarted({.directory = directory.path(), .keep = 2}, "policy", "tester");
+  EXPECT_EQ(restarted.newest(200), std::nullopt);  // the training may have gone back and made other parameters
+  restarted.write(one, 150);
+  std::set<std::string> expected = others;
+  expected.insert({"policy-150.lpc", "policy-200.lpc"});
+  EXPECT_EQ(files(), expected);
+}
+
 TEST(SnapshotFiles, OptionsThatDoNotFitAreRefused) {
   const test::Directory directory;
-  EXPECT_THROW(SnapshotFiles({.directory = ""}), Error);
-  EXPECT_THROW(SnapshotFiles({.directory = directory.path(), .period = {}}), Error);
-  EXPECT_THROW(SnapshotFiles({.directory = directory.path(), .keep = 0}), Error);
+  EXPECT_THROW(SnapshotFiles({.directory = ""}, "policy", "tester"), Error);
+  EXPECT_THROW(SnapshotFiles({.directory = directory.path(), .period = {}}, "policy", "tester"), Error);
+  EXPECT_THROW(SnapshotFiles({.directory = directory.path(), .keep = 0}, "policy", "tester"), Error);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,7 @@ TEST(Schemes, RefuseAFlagThatSaysNothingAlsoWithItsDefault) {
   };
   EXPECT_TRUE(
       refused({.scheme = "ring"}, {"scheme", "compression"}).starts_with("--compression has no effect with the"));
+  EXPECT_TRUE(refused({.scheme = "pipeline"}, {"scheme", "device"}).starts_with("--device has no effect with the"));
   EXPECT_EQ(refused({}, {"momentum"}), "--momentum has an effect only with --rule=momentum");
   EXPECT_EQ(refused({.scheme = "ring"}, {"scheme", "fusion_bytes", "workers"}), "");
   EXPECT_EQ(refused({.scheme = "ring"}, {}), "");
@@ -97,16 +99,31 @@ TEST(Schemes, RefuseReplicasThatDoNotSaveTheTraining) {
   EXPECT_EQ(refusal({.scheme = "sliced", .restarts = 2, .replicated = true}), "");
 }
 
+TEST(Schemes, TakeWhatTheHelpSaysThatTheyTake) {
+  TrainConfig config;
+  const Binding fields = bind(config);
+  EXPECT_EQ(fields.find("epoch_share")->expected(), "a number above 0 and at most 1");
+  EXPECT_EQ(fields.find("share")->expected(), "a number above 0 and at most 1");
+  for (const double share : {std::numeric_limits<double>::min(), 1.0}) {
+    EXPECT_EQ(refusal({.scheme = "outer_product", .epoch_share = share}), "");
+    EXPECT_EQ(refusal({.compression = GradientCompression::top_k, .share = share}), "");
+    EXPECT_EQ(refusal({.scheme = "federated", .fraction = share}), "");
+    EXPECT_EQ(refusal({.scheme = "gossip", .probability = share}), "");
+  }
+}
+
 TEST(Schemes, RefuseADeviceThatTheyCannotUse) {
   EXPECT_EQ(refusal({.device = "tpu"}), "--device=tpu: give cpu, cuda or auto");
   EXPECT_EQ(refusal({.device = "auto"}), "");
+  for (const std::string device : {"cuda", "auto"}) {
+    EXPECT_EQ(refusal({.scheme = "pipeline", .device = device}).substr(0, 63),
+              "--device has no effect with the scheme pipeline: it is only for");
+  }
   if (gpu::toolkit() == 0) {
     EXPECT_EQ(refusal({.device = "cuda"}), "--device=cuda: " + gpu::obstacle_here());
     return;
   }
   EXPECT_EQ(refusal({.device = "cuda"}), "");
-  EXPECT_EQ(refusal({.scheme = "pipeline", .device = "cuda"}),
-            "the scheme pipeline computes its layers on the host: leave out --device=cuda");
 }
 
 TEST(Rules, LearnTheDigitsWithTheirOwnRates) {

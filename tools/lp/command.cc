@@ -191,7 +191,7 @@ const std::vector<Command> kCommands = {
      2,
      2,
      "lists the checkpoints of a run, shows their content, exports their arrays as .npy files, or imports edited ones",
-     {{"step", 's', "STEP", "uses the checkpoint of this step instead of the newest one"},
+     {{"step", 's', "STEP", "show, export, import: uses the checkpoint of this step instead of the newest one"},
       {"output", 'o', "DIRECTORY",
        "export: writes a file for each array into this directory, below a directory for each node"},
       {"input", 'i', "DIRECTORY", "import: takes the files that export wrote into this directory, and you have edited"},

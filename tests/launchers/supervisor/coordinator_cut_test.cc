@@ -134,6 +134,44 @@ TEST_F(CoordinatorTest, AProgramThatANodeHasStoppedIsOverAlsoWhenServicesGoBack)
   EXPECT_EQ(listener_.reports, 2);
 }
 
+TEST_F(CoordinatorTest, AServiceThatIsKilledOnceTheWorkIsDoneAndReportedLosesNothing) {
+  make(saving_servers(), {.report = true});
+  all_ready();
+  for (const NodeId server : {0U, 1U}) saved(server, 1, 10);
+  finished(2, 1);
+  coordinator_->report_done(std::nullopt);
+  ASSERT_EQ(coordinator_->phase(), Phase::stopping);
+  exit(0, {.signal = 9});
+  EXPECT_EQ(listener_.logged.back(),
+            "server/0: was killed by signal 9 (SIGKILL) while the program stopped; its work was already done");
+  exit(1);
+  exit(2);
+  EXPECT_TRUE(coordinator_->result().success) << coordinator_->result().cause.what;
+}
+
+TEST_F(CoordinatorTest, AServiceThatIsKilledAtTheEndFailsTheRunWhileACutWaitsForIt) {
+  make(saving_servers());
+  all_ready();
+  saved(1, 1, 10);
+  finished(2, 1);
+  ASSERT_EQ(coordinator_->phase(), Phase::stopping);
+  exit(0, {.signal = 9});
+  EXPECT_EQ(coordinator_->result().cause.what, "was killed by signal 9 (SIGKILL) while the program stopped");
+}
+
+TEST_F(CoordinatorTest, ANodeThatIsKilledAtTheEndBeforeItsOwnWorkIsDoneFailsTheRun) {
+  SupervisionGraph graph = saving_servers();
+  graph.groups[1].ends_program = true;
+  graph.groups.push_back({.name = "evaluator", .on_failure = restart(3)});
+  graph.nodes.push_back({.name = "evaluator", .group = 2, .process = 3, .active = true});
+  make(graph);
+  all_ready();
+  finished(2, 1);
+  ASSERT_EQ(coordinator_->phase(), Phase::stopping);
+  exit(3, {.signal = 9});
+  EXPECT_EQ(coordinator_->result().cause.node, "evaluator");
+}
+
 TEST_F(CoordinatorTest, WithoutACutMembersBeginAgain) {
   make(saving_servers());
   all_ready();

@@ -12,9 +12,11 @@ struct Training {
   int steps = 100;
   double rate = 0.1;
   std::string data = "digits";
+  int threads = 2;
   static constexpr auto fields = lp::fields(lp::field("workers", "nodes", lp::at_least(1)),
                                             lp::field("steps", "batches", lp::at_least(1), lp::changeable),
-                                            lp::field("rate", "learning rate", lp::changeable));
+                                            lp::field("rate", "learning rate", lp::changeable),
+                                            lp::field("threads", "of a worker", lp::at_least(1), lp::adaptable));
 };
 
 struct Flags {
@@ -42,7 +44,8 @@ Resumed resume(std::vector<const char*> words, const std::string& earlier) {
   return all;
 }
 
-constexpr const char* kEarlier = "workers: 2\nsteps: 50\nrate: 0.5\ndata: iris\nlaunch: {program: train, seed: 5}\n";
+constexpr const char* kEarlier =
+    "workers: 2\nsteps: 50\nrate: 0.5\ndata: iris\nthreads: 2\nlaunch: {program: train, seed: 5}\n";
 
 std::string refusal(const std::vector<const char*>& words, const std::string& earlier = kEarlier) {
   try {
@@ -80,6 +83,9 @@ TEST(EarlierValues, OfOtherFieldsCannotChange) {
   EXPECT_EQ(refusal({"--resume=X", "--data=wine"}),
             "--data is \"wine\", but was \"iris\" in the run to resume: only these may change: --steps, --rate, "
             "--seed");
+  EXPECT_EQ(refusal({"--resume=X", "--workers=3", "--steps=80", "--data=wine"}),
+            "--workers is 3, but was 2; --data is \"wine\", but was \"iris\" in the run to resume: only these may "
+            "change: --steps, --rate, --seed");
   EXPECT_EQ(refusal({"--resume=X", "--program=ring"}),
             "--program is \"ring\", but was \"train\" in the run to resume: only these may change: --steps, --rate, "
             "--seed");
@@ -87,6 +93,31 @@ TEST(EarlierValues, OfOtherFieldsCannotChange) {
 
 TEST(EarlierValues, ThatAreOfAnotherProgramAreRefusedWithTheirPlace) {
   EXPECT_EQ(refusal({"--resume=X"}, "wrkers: 2\n"), "X/config.yaml:1:1: unknown key \"wrkers\"; did you mean workers?");
+}
+
+// Returns the refusal to take over the state of a run with the earlier values.
+std::string refusal_to_adapt(Training config) {
+  try {
+    check_adapted(bind(config), {kEarlier, "X/config.yaml"});
+  } catch (const Error& error) {
+    return error.text();
+  }
+  return config.threads == 9 ? "nothing was wrong" : "it has other values now";
+}
+
+TEST(EarlierValues, AreComparedWhereTheStateOfTheirRunIsTakenOver) {
+  const Training same{.workers = 2, .steps = 70, .rate = 0.5, .data = "iris", .threads = 9};
+  EXPECT_EQ(refusal_to_adapt(same), "nothing was wrong");
+  Training other = same;
+  other.workers = 3;
+  EXPECT_EQ(refusal_to_adapt(other),
+            "--workers is 3, but was 2 in the run whose state is taken over: only these may change: --steps, --rate, "
+            "--threads");
+}
+
+TEST(EarlierValues, OfAnAdaptableFieldCannotChangeInAResumedRun) {
+  EXPECT_NE(refusal({"--resume=X", "--threads=3"}).find("--threads is 3, but was 2 in the run to resume"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "lp/base/error.h"
 #include "lp/base/random.h"
 #include "tests/directory.h"
+#include "tests/error_of.h"
 #include "tests/nodes/dataflow/files_for_test.h"
 
 namespace lp {
@@ -33,6 +34,31 @@ TEST(InputFilesTest, FindsFilesDirectoriesAndGlobsOnce) {
   EXPECT_EQ(find_inputs({directory.path().string()}), (std::vector{a, b}));
   EXPECT_EQ(find_inputs({(directory.path() / "*.txt").string(), a}), std::vector{a});
   EXPECT_EQ(find_inputs({(directory.path() / "{a,x}.txt").string(), b}), (std::vector{a, b}));
+}
+
+TEST(InputFilesTest, AFileWithSeveralNamesIsThereOnce) {
+  const test::Directory directory;
+  const std::string b = test::write(directory.path() / "b", "1");
+  std::filesystem::create_symlink("b", directory.path() / "c");
+  EXPECT_EQ(find_inputs({directory.path().string()}), std::vector{b});
+  const std::string a = (directory.path() / "a").string();
+  std::filesystem::create_hard_link(b, a);
+  EXPECT_EQ(find_inputs({(directory.path() / "*").string()}), std::vector{a});
+  EXPECT_EQ(find_inputs({b, (directory.path() / "." / "b").string()}).size(), 1U);
+}
+
+TEST(InputFilesTest, WhatCannotBeReadIsNamedAndTheOthersAreFound) {
+  const test::Directory directory;
+  const std::string a = test::write(directory.path() / "a", "1");
+  const std::string loop = (directory.path() / "below" / "loop").string();
+  std::filesystem::create_directory(directory.path() / "below");
+  std::filesystem::create_symlink("loop", loop);
+  const std::string z = test::write(directory.path() / "z", "2");
+  EXPECT_NE(failure_of({directory.path().string()}).find("an input cannot be read: " + loop + ": "), std::string::npos);
+  std::vector<UnreadableInput> unreadable;
+  EXPECT_EQ(find_readable_inputs({directory.path().string()}, unreadable).files, (std::vector{a, z}));
+  ASSERT_EQ(unreadable.size(), 1U);
+  EXPECT_EQ(unreadable[0].path, loop);
 }
 
 TEST(InputFilesTest, NamesWhatMatchesNothing) {
@@ -66,6 +92,32 @@ TEST(InputFilesTest, RowsMayHaveLineEndsInQuotes) {
   std::vector<std::string> all{"name,text"};
   all.insert(all.end(), rows.begin(), rows.end());
   expect_same_records({.paths = {path}, .format = InputFormat::csv, .header = false}, all);
+}
+
+TEST(InputFilesTest, AQuoteInsideAFieldHidesNoLineEnd) {
+  const test::Directory directory;
+  const std::string path = test::write(directory.path() / "rows.csv",
+                                       "disk,count\n3.5\" floppy,1\n\"a\nb\"c\",2\nd,\"3\n,4\"\r\n5\",6\ne,7\n");
+  expect_same_records({.paths = {path}, .format = InputFormat::csv},
+                      {"3.5\" floppy,1", "\"a\nb\"c\",2", "d,\"3\n,4\"", "5\",6", "e,7"});
+}
+
+std::string first_row_error(const std::string& text) {
+  const test::Directory directory;
+  const std::string path = test::write(directory.path() / "rows.csv", text);
+  return test::error_of([&] { split_inputs({.paths = {path}, .format = InputFormat::csv, .longest_record = 1000}); });
+}
+
+TEST(InputFilesTest, AFirstRowThatSwallowsItsFileIsRefused) {
+  EXPECT_NE(first_row_error("size (in\"),v\na,1\n").find("cannot be read: a quote stands inside the field"),
+            std::string::npos);
+  EXPECT_NE(first_row_error("k,v\ra,1\rb,2\r").find("a carriage return stands inside the field \"v\\ra\""),
+            std::string::npos);
+  EXPECT_NE(first_row_error("k,\"v\na,1\n").find("the quote at byte 2 begins a field that has no closing quote"),
+            std::string::npos);
+  EXPECT_NE(
+      first_row_error("\"" + std::string(dataflow::RecordReader::kBlockBytes, 'x')).find("longer than 1000 bytes"),
+      std::string::npos);
 }
 
 TEST(InputFilesTest, LengthPrefixedRecordsMayHaveAnyBytes) {
@@ -102,6 +154,13 @@ TEST(InputFilesTest, RecordsThatAreLargerThanABlockAreWhole) {
   const std::string lengths = test::write(directory.path() / "lengths", test::prefixed(records));
   EXPECT_EQ(test::all_records({.paths = {lengths}, .format = InputFormat::length_prefixed, .split_bytes = 100'000}),
             records);
+}
+
+TEST(InputFilesTest, AFileThatHasNoSizeIsRefusedAndAnEmptyOneIsNot) {
+  EXPECT_NE(test::error_of([] { split_inputs({.paths = {"/proc/self/status"}}); }).find("has bytes, but no size"),
+            std::string::npos);
+  const test::Directory directory;
+  EXPECT_TRUE(split_inputs({.paths = {test::write(directory.path() / "empty", "")}}).empty());
 }
 
 TEST(InputFilesTest, SmallFilesShareATaskAndEmptyOnesHaveNone) {

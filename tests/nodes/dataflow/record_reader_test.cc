@@ -55,6 +55,21 @@ TEST(RecordReaderTest, ARecordThatIsTooLongIsRefusedAndTheNextOneIsRead) {
   EXPECT_EQ(record, "b,c");
 }
 
+TEST(RecordReaderTest, ARecordOfTheLongestSizeIsReadAndOneOfAByteMoreIsNot) {
+  const test::Directory directory;
+  const std::string fits(100, 'f'), longer(101, 'l');
+  InputOptions options{
+      .paths = {test::write(directory.path() / "lines", fits + "\n" + longer + "\n" + fits + "\n" + longer)},
+      .longest_record = 100};
+  for (const InputFormat format : {InputFormat::lines, InputFormat::csv}) {
+    options.format = format;
+    options.header = false;
+    std::vector<std::uint64_t> refused;
+    EXPECT_EQ(with_long_ones(options, refused), (std::vector{fits, fits}));
+    EXPECT_EQ(refused, (std::vector<std::uint64_t>{101, 304}));
+  }
+}
+
 TEST(RecordReaderTest, AFileThatWasReplacedIsRefusedAndOneThatHasGrownIsNot) {
   const test::Directory directory;
   const InputOptions options{.paths = {test::write(directory.path() / "lines", "a\nb\n")}};

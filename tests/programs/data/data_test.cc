@@ -143,12 +143,16 @@ TEST(Libsvm, NamesTheLineThatIsWrong) {
   }
   for (const char* word : {"1:nan", "1:inf", "1:-inf", "1:1e39"}) {
     EXPECT_EQ(libsvm_error("0 " + std::string(word)),
-              "f:1: expected a finite value, got \"" + std::string(word) + "\"");
+              "f:1: expected a value that fits a float, got \"" + std::string(word) + "\"");
   }
   EXPECT_EQ(libsvm_error("0 2:1 2:1"), "f:1: expected an index above 2, because indices ascend from 1, got \"2:1\"");
   EXPECT_EQ(libsvm_error("0 0:1"), "f:1: expected an index above 0, because indices ascend from 1, got \"0:1\"");
   EXPECT_EQ(libsvm_error("0 4000000000:1"),
             "f:1: 1 examples of 4000000000 features need more than 4 GiB, the limit of a dense dataset");
+  EXPECT_EQ(error_of([&] {
+              parse_libsvm({"0 1:1\n1 999999999:1\n", "f"}, Storage::sparse);
+            }),
+            "f: 999999999 features and 2 classes would make a model of more than 4 GiB: is an index wrong?");
   EXPECT_EQ(libsvm_error(""), "f: has no example with a feature");
   EXPECT_EQ(libsvm_error("\n0\n"), "f: has no example with a feature");
 }
@@ -194,6 +198,8 @@ TEST(Csv, LosesNoExample) {
   EXPECT_EQ(csv_error(",2,0\n1,2,0\n"), "f:1: the value of column 1 is missing");
   EXPECT_EQ(csv_error("1,2,\n1,2,0\n"), "f:1: the label is missing");
   EXPECT_EQ(csv_error("1,x,0\n1,2,0\n"), "f:1: expected a number in column 2, got \"x\"");
+  EXPECT_EQ(csv_error("1e300,2,0\n"), "f:1: the number in column 1 does not fit a float: \"1e300\"");
+  EXPECT_EQ(csv_error("1e400,0\n"), "f:1: the number in column 1 does not fit a float: \"1e400\"");
   EXPECT_EQ(csv_error("1,5;2;0\n"), "f:1: expected a number in column 1, got \"1,5\"");
   EXPECT_EQ(parse_csv({"\"1\",\"2\",\"0\"\n", "f"}).examples(), 1);
   EXPECT_EQ(csv_error("a,b,class\nc,d,class\n"), "f:2: expected a number in column 1, got \"c\"");

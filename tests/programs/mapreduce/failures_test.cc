@@ -129,6 +129,31 @@ TEST(MapReduceFailuresTest, ARowWithAnotherNumberOfColumnsIsABadRecord) {
   EXPECT_EQ(end.result.counters.skipped, 3U);
 }
 
+TEST(MapReduceFailuresTest, AQuoteInsideAFieldSpoilsItsOwnRowAlone) {
+  MapReduceFiles files;
+  files.write("rows.csv", "name,value\na,1\n3.5\" floppy,1\na,2\n");
+  MapReduce options = files.options();
+  options.job.input.format = InputFormat::csv;
+  const std::string failure = run_map_reduce(Columns(), options).failure;
+  EXPECT_TRUE(has(failure, "byte 15")) << failure;
+  EXPECT_TRUE(has(failure, "a quote stands inside the field")) << failure;
+  options.job.skip_records = 1;
+  const MapReduceEnd end = run_map_reduce(Columns(), options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_EQ(files.result(), "a\t3\n");
+  EXPECT_EQ(end.result.counters.skipped, 1U);
+}
+
+TEST(MapReduceFailuresTest, AFieldInQuotesThatNeverEndsIsNoRecordToSkip) {
+  MapReduceFiles files;
+  files.write("rows.csv", "name,value\na,\"1\nb,2\nc,3\n");
+  MapReduce options = files.options();
+  options.job.input.format = InputFormat::csv;
+  options.job.skip_records = 10;
+  const std::string failure = run_map_reduce(Columns(), options).failure;
+  EXPECT_TRUE(has(failure, "the quote at byte 13 begins a field that has no closing quote")) << failure;
+}
+
 TEST(MapReduceFailuresTest, AHugeRecordIsReadOrRefusedOrSkipped) {
   MapReduceFiles files;
   files.write("lines", "one\n" + std::string(std::size_t{3} << 20, 'x') + "\none\n");

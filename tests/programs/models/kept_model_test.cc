@@ -177,6 +177,9 @@ TEST(MatchClasses, AnExampleOfClassPlusOneIsAlsoThatOfMinusOneAndPlusOne) {
   data = parse_csv({"1,-1\n2,1\n", "f"});
   match_classes(data, {}, 2, "f");  // a model of two classes without names
   EXPECT_EQ(data.labels, Eigen::Vector2i(0, 1));
+  data = parse_csv({"1,-1\n2,1\n", "f"});  // and one that has learned the labels 1 and 2
+  EXPECT_EQ(error_of([&] { match_classes(data, {}, 3, "f"); }),
+            "f: has labels −1 and +1, but the model has the classes 0 to 2");
 }
 
 TEST(Training, GoesOnFromAKeptModelAloneThatFits) {
@@ -201,6 +204,10 @@ TEST(Training, GoesOnFromAKeptModelAloneThatFits) {
   config.scale = true;
   EXPECT_EQ(error_of([&] { data_of(config, 1); }),
             file.string() + ": was trained on features that were not scaled: leave out --scale");
+  first.scaling = {.mean = Eigen::VectorXf::Zero(64), .factor = Eigen::VectorXf::Ones(64)};
+  write_model(first, file);
+  EXPECT_EQ(error_of([&] { data_of(config, 1); }),
+            file.string() + ": scales features as in its own training: leave out --scale");
   const fs::path other = path_of("other.csv");
   std::ofstream(other) << "1,2,0\n3,4,1\n";
   config.data = other;

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/error_of.h"
 #include "tests/full_disk.h"
 #include "tests/programs/pipeline/listed_events.h"
 #include "tests/programs/pipeline/pipeline_run.h"
@@ -320,6 +321,27 @@ TEST(BadInputTest, AFileThatMayNotBeReadIsNamed) {
     failure = run(copy_of(files), {}).failure;
   }
   EXPECT_TRUE(contains(failure, path + " cannot be read: Permission denied")) << failure;
+}
+
+TEST(BadInputTest, ADirectoryInWhichAGlobMayNotLookIsNamed) {
+  const PipelineFiles files;
+  const std::filesystem::path open = files.input() / "open", closed = files.input() / "closed";
+  for (const auto& folder : {files.path(), files.input(), open, closed}) {
+    std::filesystem::create_directories(folder);
+    give_to_all(folder);
+  }
+  for (const std::string name : {"open/lines", "closed/lines"}) files.write(name, "one\n");
+  const auto failure_of = [&](const std::string& pattern) {
+    const NoRights others;
+    return test::error_of([&] { find_inputs({(files.input() / pattern).string()}); });
+  };
+  EXPECT_EQ(failure_of("*/lines"), "no error");
+  std::filesystem::permissions(closed, std::filesystem::perms::none);
+  const std::string said = "an input cannot be read: " + closed.string() + ": Permission denied";
+  EXPECT_EQ(failure_of("*/lines"), said);
+  EXPECT_EQ(failure_of("*/*"), said);
+  EXPECT_EQ(failure_of("o*/lines"), "no error");
+  give_to_all(closed);
 }
 
 TEST(BadInputTest, APartThatCannotBeMadeVisibleIsNamed) {

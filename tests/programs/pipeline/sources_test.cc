@@ -241,6 +241,11 @@ class LineClient {
     ASSERT_EQ(::connect(socket_.number(), reinterpret_cast<::sockaddr*>(&address), sizeof(address)), 0);
   }
   void send(std::string_view text) const { ASSERT_TRUE(write_all(socket_.number(), text)); }
+  // Lets the connection break, instead of end, when the client is destroyed.
+  void break_at_end() const {
+    const ::linger now{.l_onoff = 1, .l_linger = 0};
+    ASSERT_EQ(::setsockopt(socket_.number(), SOL_SOCKET, SO_LINGER, &now, sizeof(now)), 0);
+  }
 
  private:
   const Descriptor socket_;
@@ -264,6 +269,49 @@ TEST(SourcesTest, LinesOverTcpComeFromTheirLog) {
   EXPECT_TRUE(run.wait().success);
   EXPECT_EQ(files.lines(), (Lines{"one", "three", "two"}));
   EXPECT_EQ(read_text(log / "lines", 100), "one\ntwo\nthree\n") << "the raw log may be replayed";
+}
+
+TEST(SourcesTest, AListenerTakesNoPortOfAnotherRun) {
+  const Descriptor other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ::sockaddr_in address{};
+  ::socklen_t size = sizeof(address);
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const any = reinterpret_cast<::sockaddr*>(&address);
+  ASSERT_EQ(::bind(other.number(), any, size), 0);
+  ASSERT_EQ(::listen(other.number(), 1), 0);
+  ASSERT_EQ(::getsockname(other.number(), any, &size), 0);
+  const PipelineFiles files;
+  const std::filesystem::path log = files.path() / "log";
+  std::filesystem::create_directories(log);
+  write_file(log / ".port", std::to_string(ntohs(address.sin_port)) + "\n");
+  Program program("test");
+  const auto listener = add_line_listener(program, {.log = log});
+  TestRun run(std::move(program));
+  const std::uint16_t port = run.client(listener).call<&LineListener::port>();
+  run.stop("enough");
+  EXPECT_NE(port, ntohs(address.sin_port));
+  EXPECT_EQ(read_text(log / ".port", 100), std::to_string(port) + "\n");
+}
+
+TEST(SourcesTest, HalfALineOfAConnectionThatBreaksIsNotTaken) {
+  const PipelineFiles files;
+  const std::filesystem::path log = files.path() / "log";
+  Program program("test");
+  const auto listener = add_line_listener(program, {.log = log, .connections = 1, .until = files.path() / "end"});
+  TestRun run(std::move(program));
+  {
+    const LineClient client;
+    client.connect(run.client(listener).call<&LineListener::port>());
+    client.send("one\ntw");
+    for (const Time end = after(std::chrono::seconds(60)); !passed(end) && read_text(log / "lines", 100).empty();)
+      run.wait_for(std::chrono::milliseconds(1));
+    client.break_at_end();
+  }
+  for (const Time end = after(std::chrono::seconds(60)); !passed(end) && !exists(files.path() / "end");)
+    run.wait_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(exists(files.path() / "end"));
+  EXPECT_EQ(read_text(log / "lines", 100), "one\n");
 }
 
 // While it lives, this process gets no more descriptors.

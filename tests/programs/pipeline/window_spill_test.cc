@@ -6,11 +6,13 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "lp/program/scratch.h"
 #include "tests/programs/pipeline/listed_events.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
@@ -180,6 +182,45 @@ TEST(WindowSpillTest, ARestartGoesOnWithTheRunsOfTheLastCheckpoint) {
     EXPECT_EQ(files.lines(), end_with(kLarge, windows, events, {}).results);
     EXPECT_EQ(files_below(files.path() / "scratch"), 0U);
   }
+}
+
+// It has the files of the other run as its own.
+TEST(WindowSpillTest, ARunThatGoesOnFromAnotherOneNeedsItNoLonger) {
+  const std::vector<Event> events = long_events(6000, 4000);
+  const PipelineFiles files;
+  const std::filesystem::path first = files.path() / "first", scratch = files.path() / "scratch";
+  const auto run_with = [&](const std::function<void(const Event&)>& see, const PipelineOptions& options,
+                            const char* directory) {
+    Pipeline pipeline;
+    const auto counts = events_of(pipeline, events, {}, std::chrono::hours(24), /*wait_at=*/3000)
+                            .key_by(
+                                [&](const Event& event) {
+                                  see(event);
+                                  return event.key;
+                                },
+                                {.replicas = 1})
+                            .window(Windows::tumbling(milliseconds(4000)), test::time_of)
+                            .count();
+    counts.write(files.output(), [](const auto& one, Output& out) {
+      out.line(short_key(one.key), ' ', one.window.begin, ' ', one.window.end, ' ', one.value);
+    });
+    return run_pipeline(pipeline, options, {.directory = files.path() / directory});
+  };
+  PipelineOptions options{.scratch = scratch, .memory = kSmall, .checkpoint_every = milliseconds(5), .restarts = 0};
+  const auto fail_late = [](const Event& event) {
+    if (event.time > 3500) throw std::runtime_error("it is late");
+  };
+  EXPECT_NE(run_with(fail_late, options, "first"), "");
+  EXPECT_GT(files_below(scratch), 1U);
+  options.from = first;
+  const auto remove_first = [&](const Event&) {
+    if (!std::filesystem::exists(first)) return;
+    remove_scratch(first, ScratchLife::cuts);
+    std::filesystem::remove_all(first);
+  };
+  EXPECT_EQ(run_with(remove_first, options, "second"), "");
+  EXPECT_EQ(files.lines(), end_with(kLarge, Windows::tumbling(milliseconds(4000)), events, {}).results);
+  EXPECT_EQ(files_below(scratch), 0U);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 // lp's views of checkpoints, and the extraction of their arrays.
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <cstring>
 #include <fstream>
 
+#include "lp/base/descriptor.h"
 #include "lp/checkpoint/cut.h"
 #include "tests/tools/lp/lp_fixture.h"
 
@@ -89,8 +93,12 @@ TEST_F(CheckpointTest, EditedArraysAreImported) {
   EXPECT_EQ(read_cut_file(cut(200), "server/0").get<Array<float>>("parameters")[4999], 200.0F);
   EXPECT_TRUE(has(lp("checkpoint list " + run_.string()).output, " 200      2  "));
   const std::string alone = cut(100) + "/server@1.checkpoint";
-  EXPECT_TRUE(has(lp("checkpoint import --json " + alone + " -i " + out_.string()).output,
-                  R"-("before":"(5000,)","after":"(2,)")-"));
+  const std::string edited = (out_ / "alone").string();
+  ASSERT_EQ(lp("checkpoint export " + alone + " -o " + edited).code, 0);
+  std::filesystem::copy_file(file, edited + "/server@1/parameters.npy",
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_TRUE(
+      has(lp("checkpoint import --json " + alone + " -i " + edited).output, R"-("before":"(5000,)","after":"(2,)")-"));
   EXPECT_EQ(latest_cut(run_)->step, 200U);
   EXPECT_TRUE(list_cuts(run_).problems.empty());
 }
@@ -112,6 +120,30 @@ TEST_F(CheckpointTest, AnImportThatDoesNotFitChangesNothing) {
   EXPECT_TRUE(has(other.output, "parameters.npy: it does not begin like a file of NumPy")) << other.output;
   EXPECT_EQ(lp("checkpoint import " + run_.string() + " -i " + (out_ / "server@0").string()).code, 1);
   EXPECT_EQ(Checkpoint::inspect(cut(200) + "/server@0.checkpoint").checksum, checksum);
+}
+
+TEST_F(CheckpointTest, FilesFromACheckpointOfAnotherStepAreRefused) {
+  ASSERT_EQ(lp("checkpoint export --step=100 " + run_.string() + " -o " + out_.string()).code, 0);
+  const Ended import = lp("checkpoint import " + run_.string() + " -i " + out_.string());
+  EXPECT_EQ(import.code, 1);
+  EXPECT_TRUE(has(import.output, "was exported from a checkpoint of step 100, and does not go into that of step 200"))
+      << import.output;
+  EXPECT_EQ(read_cut_file(cut(200), "server/0").get<std::uint64_t>("step"), 200U);
+  EXPECT_EQ(lp("checkpoint import --step=100 " + run_.string() + " -i " + out_.string()).code, 0);
+}
+
+TEST_F(CheckpointTest, ARunThatGoesOnTakesNoImport) {
+  ASSERT_EQ(lp("checkpoint export " + run_.string() + " -o " + out_.string()).code, 0);
+  const Descriptor lock(open((run_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(flock(lock.number(), LOCK_EX | LOCK_NB), 0);
+  for (const std::string& given : {run_.string(), cut(200), cut(200) + "/server@0.checkpoint"}) {
+    const Ended import = lp("checkpoint import " + given + " -i " + out_.string());
+    EXPECT_EQ(import.code, 1) << given;
+    EXPECT_TRUE(has(import.output, "has not ended, and its nodes may start again from this checkpoint"))
+        << import.output;
+  }
+  std::ofstream(run_ / "result.json") << "{}";
+  EXPECT_EQ(lp("checkpoint import " + run_.string() + " -i " + out_.string()).code, 0);
 }
 
 TEST_F(CheckpointTest, ADamagedFileIsRefusedWithASentence) {
@@ -146,6 +178,7 @@ TEST_F(CheckpointTest, WhatCannotBeMeantIsRefused) {
   EXPECT_EQ(step.code, 1);
   EXPECT_TRUE(has(step.output, "there is no complete checkpoint of step 7; there are checkpoints of steps 100, 200"))
       << step.output;
+  EXPECT_EQ(lp("checkpoint list --step=100 " + run_.string()).code, 2);
   EXPECT_EQ(lp("checkpoint show --step=last " + run_.string()).code, 2);
 }
 

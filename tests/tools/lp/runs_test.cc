@@ -205,6 +205,14 @@ TEST_F(LpTest, ANodeIsRestartedAtNoCostOfItsBudget) {
   EXPECT_EQ(program.wait().code, RunResult::kStopped);
 }
 
+TEST_F(LpTest, ARunThatHasSucceededSaysThatAllNodesHaveEnded) {
+  Subprocess program({"program", "--launch=processes"});
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  const Ended status = lp("status last");
+  EXPECT_TRUE(has(status.output, ", all nodes have ended\n")) << status.output;
+  EXPECT_FALSE(has(status.output, "nodes ready")) << status.output;
+}
+
 TEST_F(LpTest, AFailedRunTellsItsCause) {
   Subprocess program({"program", "--launch=processes", "--mode=throws"});
   EXPECT_EQ(program.wait().code, 1);

@@ -13,14 +13,17 @@
 #include <utility>
 #include <vector>
 
+#include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/base/json.h"
+#include "lp/base/json_value.h"
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/checkpoint/npy.h"
 #include "lp/checkpoint/values.h"
 #include "tools/lp/command.h"
+#include "tools/lp/runs.h"
 #include "tools/lp/saved.h"
 #include "tools/lp/table.h"
 
@@ -43,11 +46,18 @@ struct ImportRecord {
   std::string file{};
 };
 
+// What export writes beside the nodes' directories.
+struct ExportRecord {
+  std::uint64_t step = 0;  // that of the checkpoint from which the numbers are
+};
+
 struct MemberRecord {
   std::string node{};
   std::string file{};
   std::vector<EntryRecord> entries{};
 };
+
+constexpr const char* kExportRecord = "checkpoint.json";
 
 std::uint64_t size_of(const Saved& saved) {
   std::uint64_t bytes = 0;
@@ -196,6 +206,7 @@ int show(const Saved& saved, Screen& screen, bool json) {
 
 int export_all(const Saved& saved, const std::string& output, Screen& screen, bool json) {
   const std::vector<MemberRecord> members = read_all(saved, output);
+  write_file_durably(std::filesystem::path(output) / kExportRecord, to_json(ExportRecord{.step = saved.step}));
   if (json) {
     screen.write(to_json(members) + "\n");
     return code_of(Exit::done);
@@ -246,7 +257,32 @@ void import_node(Checkpoint& checkpoint, const std::string& node, const std::fil
   throw CommandError(Exit::failed, files.begin()->string() + ": the checkpoint has no such entry");
 }
 
+// A node of a live run may be about to read the checkpoint, or to save a later one.
+void check_not_live(const Saved& saved) {
+  std::error_code error;
+  for (std::filesystem::path at = std::filesystem::absolute(saved.path); at.has_relative_path();
+       at = at.parent_path()) {
+    if (!std::filesystem::is_directory(at / "checkpoints", error) || !launch::is_going_on(at)) continue;
+    throw CommandError(Exit::failed, "the run in " + at.string() +
+                                         " has not ended, and its nodes may start again from " +
+                                         "this checkpoint: stop it first (`lp stop`), or wait for its end");
+  }
+}
+
+// Nodes save their step among their other numbers, so those of another step make a checkpoint that no run can use.
+void check_step(const Saved& saved, const std::string& input) {
+  const auto text = read_text(std::filesystem::path(input) / kExportRecord);
+  if (!text.has_value()) return;  // a person has put the files together
+  const std::uint64_t step = from_json<ExportRecord>(*text).step;
+  if (step == saved.step) return;
+  throw CommandError(Exit::failed, quote(input) + " was exported from a checkpoint of step " + std::to_string(step) +
+                                       ", and does not go into that of step " + std::to_string(saved.step) +
+                                       ": give --step=" + std::to_string(step));
+}
+
 int import_all(const Saved& saved, const std::string& input, Screen& screen, bool json) {
+  check_not_live(saved);
+  check_step(saved, input);
   std::vector<ImportRecord> records;
   std::vector<EditedFile> edited;
   bool found = false;
@@ -290,6 +326,9 @@ int checkpoint_command(const Arguments& arguments, Screen& screen) {
   }
   if ((verb == "import") != arguments.has("input")) {
     throw CommandError(Exit::usage, "--input=DIRECTORY is needed by lp checkpoint import, and only by it");
+  }
+  if (verb == "list" && arguments.has("step")) {
+    throw CommandError(Exit::usage, "lp checkpoint list lists all checkpoints: --step is for show, export and import");
   }
   const SavedList all = list_saved(arguments.words()[1]);
   if (verb == "list") return list(all, screen, json);

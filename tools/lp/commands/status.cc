@@ -35,7 +35,11 @@ std::string status_text(const RunView& run, const Screen& screen) {
   if (const std::string age = age_text(run); !age.empty()) {
     text += run.result.has_value() ? " after " + short_duration(run.result->seconds) : ", " + age + " old";
   }
-  if (const std::string ready = ready_text(run.status); !ready.empty()) text += ", " + ready + " nodes ready";
+  if (run.result.has_value() && run.result->success) {
+    text += ", all nodes have ended";
+  } else if (const std::string ready = ready_text(run.status); !ready.empty()) {
+    text += ", " + ready + " nodes ready";
+  }
   if (run.status.cut > 0) text += ", last checkpoint at step " + std::to_string(run.status.cut);
   const std::size_t width = screen.width() == 0 ? std::string::npos : screen.width();
   const std::size_t room = width - std::min(width, columns_of(text));
