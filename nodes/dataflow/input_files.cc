@@ -42,17 +42,7 @@ class InputSearch {
     add(path, *type);
     return true;
   }
-  // Each file once, under the first of its names.
-  std::vector<std::string> files() const {
-    std::vector<std::string> out;
-    std::set<std::pair<::dev_t, ::ino_t>> seen;
-    for (const std::string& path : paths_) {
-      struct ::stat status {};
-      if (::stat(path.c_str(), &status) == 0 && !seen.emplace(status.st_dev, status.st_ino).second) continue;
-      out.push_back(path);
-    }
-    return out;
-  }
+  std::vector<std::string> files() const { return {paths_.begin(), paths_.end()}; }
   std::vector<UnreadableInput> take_unreadable() { return std::move(unreadable_); }
 
  private:
@@ -135,6 +125,18 @@ class InputSearch {
   std::set<std::string> paths_{};
   std::vector<UnreadableInput> unreadable_{};
 };
+
+// Each file under the first of its names.
+std::vector<std::string> once_each(const std::vector<std::string>& files) {
+  std::vector<std::string> out;
+  std::set<std::pair<::dev_t, ::ino_t>> seen;
+  for (const std::string& path : files) {
+    struct ::stat status {};
+    if (::stat(path.c_str(), &status) == 0 && !seen.emplace(status.st_dev, status.st_ino).second) continue;
+    out.push_back(path);
+  }
+  return out;
+}
 
 // Without links and "..", as far as the path exists; the rest may be a pattern.
 fs::path resolved(const fs::path& path) {
@@ -277,7 +279,7 @@ std::vector<std::string> find_inputs(const std::vector<std::string>& paths) {
   if (paths.empty()) throw Error(ErrorKind::failed, "no input is given: name files, directories or globs");
   FoundInputs found = find_inputs_here(paths);
   if (!found.unmatched.empty()) fail_on_unmatched(found.unmatched.front());
-  return std::move(found.files);
+  return once_each(found.files);
 }
 
 std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options,

@@ -24,7 +24,7 @@ enum class InputFormat : std::uint8_t {
 
 struct InputOptions {
   // Files, directories and globs. A directory means all files in it and below, except those whose names begin with '.'
-  // or '_'. A file with several names, links to it for instance, is read once.
+  // or '_'.
   std::vector<std::string> paths{};
   InputFormat format = InputFormat::lines;
   char separator = ',';  // csv: between fields
@@ -49,7 +49,7 @@ struct InputTask {
   std::vector<InputSplit> splits{};
 };
 
-// The files on a host, by path. A file with several names is there once, under the first of them.
+// The files on a host, by path, each path once.
 struct FoundInputs {
   std::vector<std::string> files{};
   std::vector<std::string> unmatched{};  // paths that name nothing there
@@ -62,7 +62,8 @@ struct UnreadableInput {
 FoundInputs find_readable_inputs(const std::vector<std::string>& paths, std::vector<UnreadableInput>& unreadable);
 // Error::failed when there is something that cannot be read.
 FoundInputs find_inputs_here(const std::vector<std::string>& paths);
-// The files. Error::failed for a path that names nothing.
+// The files. One with several names, links to it for instance, is there once, as for a stream: under the first of them.
+// Error::failed for a path that names nothing.
 std::vector<std::string> find_inputs(const std::vector<std::string>& paths);
 [[noreturn]] void fail_on_unmatched(const std::string& path);
 // Returns the first of these paths to which files in the directory would belong; empty: none. It need not exist.

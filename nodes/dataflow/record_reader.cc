@@ -63,10 +63,15 @@ bool RecordReader::fill() {
   return true;
 }
 
+// The block begins with a record of at least this size.
 void RecordReader::check_length(std::size_t size) {
   if (size <= longest_) return;
   skipping_ = true;
   offset_ = read_ - filled();
+  fail_as_too_long();
+}
+
+void RecordReader::fail_as_too_long() const {
   throw RecordError("it is longer than " + std::to_string(longest_) + " bytes" + advice());
 }
 
@@ -82,6 +87,12 @@ void RecordReader::take(std::size_t size, std::size_t ending, std::string_view& 
   at_ += size + ending;
 }
 
+// The record is in the block, so that there is nothing to skip if it is too long.
+void RecordReader::take_ended(std::size_t size, std::string_view& record) {
+  take(size, 1, record);
+  if (size > longest_) fail_as_too_long();
+}
+
 bool RecordReader::next_line(std::string_view& record) {
   if (skipping_ && !skip_long_record()) return false;
   for (std::size_t seen = 0;;) {
@@ -89,8 +100,7 @@ bool RecordReader::next_line(std::string_view& record) {
     const void* const found = filled() == seen ? nullptr : std::memchr(from + seen, '\n', filled() - seen);
     if (found != nullptr) {
       const auto size = static_cast<std::size_t>(static_cast<const char*>(found) - from);
-      check_length(size);
-      take(size, 1, record);
+      take_ended(size, record);
       return true;
     }
     seen = filled();
@@ -152,8 +162,7 @@ bool RecordReader::next_row(std::string_view& record) {
   for (std::size_t seen = 0;;) {
     const std::size_t end = rows_.row_end({block_.data() + at_, filled()}, seen);
     if (end < filled()) {
-      check_length(end);
-      take(end, 1, record);
+      take_ended(end, record);
       break;
     }
     seen = filled();

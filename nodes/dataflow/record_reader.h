@@ -62,6 +62,8 @@ class RecordReader {
   bool fill();
   void grow();
   void check_length(std::size_t size);
+  [[noreturn]] void fail_as_too_long() const;
+  void take_ended(std::size_t size, std::string_view& record);
   std::string advice() const;
   [[noreturn]] void fail_cut_off();
   void check_quotes() const;

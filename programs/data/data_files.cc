@@ -23,7 +23,6 @@ namespace lp {
 using internal::check_dense_size;
 using internal::check_plain;
 using internal::kMaxClasses;
-using internal::kMaxFloats;
 using internal::parse;
 using internal::take_signs;
 using internal::take_word;
@@ -110,14 +109,6 @@ Dataset parse_idx(const Bytes& images, const Bytes& labels) {
   return out;
 }
 
-// A wrong index would make a model that no memory holds.
-void check_model_size(const std::string& name, std::uint64_t inputs, const std::vector<int>& labels) {
-  const int classes = std::max(2, *std::max_element(labels.begin(), labels.end()) + 1);
-  if (inputs <= kMaxFloats / static_cast<std::uint64_t>(classes)) return;
-  throw_failed(name + ": " + std::to_string(inputs) + " features and " + std::to_string(classes) +
-               " classes would make a model of more than 4 GiB: is an index wrong?");
-}
-
 Dataset parse_libsvm(const Bytes& text, Storage storage, Eigen::Index least_inputs) {
   std::vector<int> labels;
   std::vector<Entry> entries;
@@ -176,7 +167,6 @@ Dataset parse_libsvm(const Bytes& text, Storage storage, Eigen::Index least_inpu
                  ": expected a label of −1 or +1, because other labels are −1");
   }
 
-  check_model_size(text.name, inputs, labels);
   const auto examples = static_cast<Eigen::Index>(labels.size());
   Dataset out{Eigen::MatrixXf(), Eigen::Map<const Eigen::VectorXi>(labels.data(), examples), 0};
   if (storage == Storage::dense) {

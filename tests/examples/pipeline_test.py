@@ -154,8 +154,8 @@ class Results(Folders):
         for text, said in [("0 1 2\n1 nan 2\n", "points cannot be used: the coordinate nan is not finite"),
                            ("0 1 2\n1 1 2x\n", "the record at byte 6 of"),
                            ("0 1 2\n1 1\n", "point 1 has 1 coordinates, and point 0 has 2"),
-                           ("0 1 2\n7 1 2 3\n", "point 7 has 3 coordinates, and point 0 has 2"),
-                           ("0 1 2\n5 1 2\n5 3 4\n", "two points have the number 5"),
+                           ("0 1 2\n1 3 4\n7 1 2 3\n", "point 7 has 3 coordinates, and point 0 has 2"),
+                           ("0 1 2\n1 3 4\n5 1 2\n5 3 4\n", "two points have the number 5"),
                            ("0 1 2\n5\n", "the point 5 has no coordinates"), ("5 1 2\n", "nothing to begin with"),
                            ("1 1 2\n2 3 4\n", "there is no point 0"), ("0 1 2\n", "there is no point 1")]:
             with self.subTest(text):

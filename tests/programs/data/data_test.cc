@@ -149,10 +149,6 @@ TEST(Libsvm, NamesTheLineThatIsWrong) {
   EXPECT_EQ(libsvm_error("0 0:1"), "f:1: expected an index above 0, because indices ascend from 1, got \"0:1\"");
   EXPECT_EQ(libsvm_error("0 4000000000:1"),
             "f:1: 1 examples of 4000000000 features need more than 4 GiB, the limit of a dense dataset");
-  EXPECT_EQ(error_of([&] {
-              parse_libsvm({"0 1:1\n1 999999999:1\n", "f"}, Storage::sparse);
-            }),
-            "f: 999999999 features and 2 classes would make a model of more than 4 GiB: is an index wrong?");
   EXPECT_EQ(libsvm_error(""), "f: has no example with a feature");
   EXPECT_EQ(libsvm_error("\n0\n"), "f: has no example with a feature");
 }
