@@ -110,6 +110,19 @@ class LostFiles {
   std::string text_;
 };
 
+// The values that the evaluator has reported; their times begin with the first look.
+lp::MetricSeries series_of(const lp::NodeCurves& curves) {
+  lp::MetricSeries out;
+  double first = 0;
+  if (const auto loss = curves.find("loss"); loss != curves.end()) first = loss->second.front().time;
+  for (const auto& [name, points] : curves) {
+    for (const lp::SavedPoint& one : points) {
+      out[name].push_back({.step = one.step, .seconds = one.time - first, .value = one.value});
+    }
+  }
+  return out;
+}
+
 // The results of the looks during the training: all in a file, and at most eleven on standard output, with the last.
 void add_looks(const lp::MetricSeries& series, const std::string& file, Result& result, LostFiles& lost) {
   if (!series.contains("loss")) return;  // the training ended before the first look
@@ -187,9 +200,7 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
                  static_cast<unsigned long long>(parameters.step), static_cast<unsigned long long>(config.steps));
   }
   const auto has = [&](std::string_view group) { return run.program().find_group(group) != nullptr; };
-  if (has("metrics")) {
-    add_looks(run.client<lp::Metrics>("metrics").call<&lp::Metrics::all>(), config.curves, result, lost);
-  }
+  if (has("evaluator")) add_looks(series_of(run.curves("evaluator")), config.curves, result, lost);
   if (has("checkpointer")) {
     const auto checkpointer = run.client<lp::Checkpointer>("checkpointer");
     lost.keep("the last snapshot", [&] { result.snapshot = checkpointer.call<&lp::Checkpointer::save>(); });

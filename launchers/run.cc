@@ -48,6 +48,7 @@ void Run::kill() {
 }
 
 void Run::keep_report(std::string json) { state_->keep_report(std::move(json)); }
+NodeCurves Run::curves(const std::string& node) const { return state_->curves(node); }
 RunStatus Run::status() const { return state_->status(); }
 std::string Run::metrics_url() const { return state_->metrics_url(); }
 const std::string& Run::name() const { return state_->launch().name; }

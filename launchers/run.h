@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "launchers/plan/launch_options.h"
+#include "launchers/record/saved_curves.h"
 #include "launchers/record/status.h"
 #include "lp/base/scheduler.h"
 #include "lp/program/program.h"
@@ -54,6 +55,11 @@ class Run {
 
   // Keeps the result of the report, as JSON, in the run's directory. The report calls it.
   void keep_report(std::string json);
+
+  // The values that a node has reported so far with Context::report, as the run's directory keeps them: from the first
+  // step of the training, whatever was restarted, or resumed from an earlier run. None without a directory. Throws
+  // Error when a file cannot be read.
+  NodeCurves curves(const std::string& node) const;
 
   RunStatus status() const;
   std::string metrics_url() const;  // empty: LaunchOptions::metrics is

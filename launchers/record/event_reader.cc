@@ -1,6 +1,9 @@
 #include "launchers/record/event_reader.h"
 
+#include <array>
 #include <bit>
+#include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "launchers/record/event_records.h"
@@ -68,6 +71,16 @@ bool read_fields(std::string_view message, Function<void(const MessageField&)> t
   return true;
 }
 
+// Returns the number that people write like this float: 0.9, and not 0.899999976, for what was 0.9 before it was saved.
+double widened(float value) {
+  if (!std::isfinite(value)) return value;
+  std::array<char, 32> text{};
+  const char* const end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  double wide = 0;
+  std::from_chars(text.data(), end, wide);
+  return wide;
+}
+
 bool read_summary(std::string_view summary, ReadEvent& event) {
   return read_fields(summary, [&](const MessageField& value) {
     if (value.number != EventField::kSummaryValue) return;
@@ -76,7 +89,7 @@ bool read_summary(std::string_view summary, ReadEvent& event) {
     const bool good = read_fields(value.bytes, [&](const MessageField& field) {
       if (field.number == EventField::kValueName) name = field.bytes;
       if (field.number == EventField::kValueNumber) {
-        number = std::bit_cast<float>(static_cast<std::uint32_t>(field.value));
+        number = widened(std::bit_cast<float>(static_cast<std::uint32_t>(field.value)));
       }
     });
     if (good && number.has_value()) event.values.emplace_back(name, *number);

@@ -17,8 +17,8 @@ struct ReadEvent {
   std::uint64_t step = 0;
   bool restarts = false;  // the values in the file from this step on count no more
   bool shows = false;     // it has something to show: values, or what later versions of lp write
-  std::vector<std::pair<std::string_view, double>> values{};
-  std::string_view record{};  // all bytes of the record
+  std::vector<std::pair<std::string_view, double>> values{};  // a file has them as floats
+  std::string_view record{};                                  // all bytes of the record
 };
 
 // Passes on the records from the beginning of a file's text, and returns the number of their bytes. It ends at a record

@@ -22,26 +22,6 @@ bool is_event_file(const std::filesystem::directory_entry& entry) {
   return entry.path().filename().string().starts_with(kEventFiles) && entry.is_regular_file(ignored);
 }
 
-NodeCurves read_node(const std::filesystem::path& folder) {
-  NodeCurves curves;
-  const auto take = [&](const ReadEvent& event) {
-    if (event.restarts) {
-      for (auto& [name, points] : curves) {
-        std::erase_if(points, [&](const SavedPoint& point) { return point.step >= event.step; });
-      }
-    }
-    for (const auto& [name, value] : event.values) {
-      curves[std::string(name)].push_back({event.step, event.time, value});
-    }
-  };
-  for (const std::filesystem::path& file : event_files(folder)) read_events(read_text(file, kLargestEventFile), take);
-  std::erase_if(curves, [](const auto& curve) { return curve.second.empty(); });
-  for (auto& [name, points] : curves) {
-    std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
-  }
-  return curves;
-}
-
 }  // namespace
 
 std::vector<std::filesystem::path> event_files(const std::filesystem::path& folder) {
@@ -70,10 +50,32 @@ std::vector<std::string> curve_nodes(const std::filesystem::path& run) {
   return {nodes.begin(), nodes.end()};
 }
 
+NodeCurves read_curves(const std::filesystem::path& run, const std::string& node) {
+  NodeCurves curves;
+  const auto take = [&](const ReadEvent& event) {
+    if (event.restarts) {
+      for (auto& [name, points] : curves) {
+        std::erase_if(points, [&](const SavedPoint& point) { return point.step >= event.step; });
+      }
+    }
+    for (const auto& [name, value] : event.values) {
+      curves[std::string(name)].push_back({event.step, event.time, value});
+    }
+  };
+  for (const std::filesystem::path& file : event_files(run / kCurves / node)) {
+    read_events(read_text(file, kLargestEventFile), take);
+  }
+  std::erase_if(curves, [](const auto& curve) { return curve.second.empty(); });
+  for (auto& [name, points] : curves) {
+    std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  }
+  return curves;
+}
+
 std::map<std::string, NodeCurves> read_curves(const std::filesystem::path& run) {
   std::map<std::string, NodeCurves> all;
   for (const std::string& node : curve_nodes(run)) {
-    NodeCurves curves = read_node(run / kCurves / node);
+    NodeCurves curves = read_curves(run, node);
     if (!curves.empty()) all.emplace(node, std::move(curves));
   }
   return all;

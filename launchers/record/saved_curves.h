@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace lp::launch {
+namespace lp {
 
 struct SavedPoint {
   std::uint64_t step = 0;
@@ -17,6 +17,8 @@ struct SavedPoint {
 };
 // By name of the value, in the order of the steps.
 using NodeCurves = std::map<std::string, std::vector<SavedPoint>>;
+
+namespace launch {
 
 inline constexpr const char* kCurves = "curves";  // the folder in a run's directory, with a folder for each node
 
@@ -30,9 +32,12 @@ std::vector<std::filesystem::path> event_files(const std::filesystem::path& fold
 
 // Returns the curves by node; none for a run without any. Throws Error when a file cannot be read.
 std::map<std::string, NodeCurves> read_curves(const std::filesystem::path& run);
+// Returns the curves of one node; none if it has reported nothing. Throws Error when a file cannot be read.
+NodeCurves read_curves(const std::filesystem::path& run, const std::string& node);
 // Returns a sentence for each of its event files that is damaged, and so is not read to its end.
 std::vector<std::string> damaged_curves(const std::filesystem::path& run);
 
 inline constexpr std::uint64_t kLargestEventFile = std::uint64_t{64} << 20;  // bytes
 
-}  // namespace lp::launch
+}  // namespace launch
+}  // namespace lp

@@ -466,6 +466,13 @@ RunStatus RunState::status() {
   return status;
 }
 
+NodeCurves RunState::curves(const std::string& node) {
+  if (launch_.options.directory.empty()) return {};
+  loop_.post([this] { save_curves(); });
+  status();  // the loop has saved them before it answers, or at its end
+  return read_curves(launch_.options.directory, node);
+}
+
 bool RunState::wait_ended(Time until) {
   return waiters_.wait([this] { return ended_; }, until);
 }

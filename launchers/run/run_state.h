@@ -48,6 +48,7 @@ class RunState final : public Coordinator::Listener {
   // Runs the task in the loop.
   void post(Function<void(Coordinator&)> task);
   RunStatus status();
+  NodeCurves curves(const std::string& node);          // as Run::curves
   const RunResult& result() const { return result_; }  // set once the run has ended
   void keep_report(std::string json);
   Runtime& runtime() { return nodes_->runtime(); }

@@ -12,14 +12,15 @@
 
 namespace lp {
 
-FederatedServer::FederatedServer(Context& context, RoundsOptions options)
+FederatedServer::FederatedServer(Context& context, Clients<Learner> members, RoundsOptions options)
     : context_(context),
       options_(std::move(options)),
+      group_(std::move(members), [this] { members_changed(); }),
       state_(Array<float>::copy_of(options_.initial(context.program_seed()))),
       due_(after(options_.patience)) {
-  if (options_.members == 0 || options_.rounds == 0 || !(options_.share >= 0 && options_.share <= 1)) {
+  if (group_.size() == 0 || options_.rounds == 0 || !(options_.share >= 0 && options_.share <= 1)) {
     throw Error(ErrorKind::failed, std::to_string(options_.rounds) + " rounds with a share of " +
-                                       std::to_string(options_.share) + " of " + std::to_string(options_.members) +
+                                       std::to_string(options_.share) + " of " + std::to_string(group_.size()) +
                                        " members: give 1 or more rounds and members, and a share from 0 to 1");
   }
   if (options_.patience <= Duration::zero() || options_.patience >= Duration(kRoundTime)) {
@@ -67,8 +68,23 @@ Future<Round> FederatedServer::next(std::uint32_t member, std::uint64_t examples
   if (over_ || (asking.selected && !asking.answered)) return ready(round_for(asking));
   asking.asks.emplace();
   Future<Round> answer = asking.asks->future();
-  if (!going_on_ && !judging_ && members_.size() >= options_.members) begin_round();
+  if (!going_on_ && !judging_) begin_when_all_ask();
   return answer;
+}
+
+void FederatedServer::begin_when_all_ask() {
+  for (std::uint32_t member = 0; member < group_.size(); ++member) {
+    if (!members_.contains(member) && !group_.is_gone(member)) return;
+  }
+  begin_round();
+}
+
+void FederatedServer::members_changed() {
+  if (going_on_) {
+    end_round_when_answered();
+  } else if (!judging_ && !over_) {
+    begin_when_all_ask();
+  }
 }
 
 Round FederatedServer::round_for(const Member& member) const {
@@ -82,7 +98,7 @@ Round FederatedServer::round_for(const Member& member) const {
 std::vector<std::uint32_t> FederatedServer::sample() const {
   std::vector<std::uint32_t> out;
   for (const auto& [member, has] : members_) {
-    if (has.examples > 0) out.push_back(member);
+    if (has.examples > 0 && !group_.is_gone(member)) out.push_back(member);
   }
   const auto wanted = static_cast<std::size_t>(std::lround(options_.share * static_cast<double>(out.size())));
   Random(context_.program_seed(), "rounds", number_).shuffle(std::span(out));
@@ -140,8 +156,9 @@ bool FederatedServer::contribute(std::uint32_t member, std::uint64_t round, cons
 }
 
 void FederatedServer::end_round_when_answered() {
-  const bool waits = std::any_of(members_.begin(), members_.end(),
-                                 [](const auto& one) { return one.second.selected && !one.second.answered; });
+  const bool waits = std::any_of(members_.begin(), members_.end(), [this](const auto& one) {
+    return one.second.selected && !one.second.answered && !group_.is_gone(one.first);
+  });
   if (!waits) end_round();
 }
 
@@ -183,8 +200,10 @@ void FederatedServer::go_on(bool reached) {
     notify();
     for (auto& [member, one] : members_) one.selected = false;
     answer_all();
-  } else if (began_ || members_.size() >= options_.members) {
+  } else if (began_) {
     begin_round();
+  } else {
+    begin_when_all_ask();
   }
 }
 

@@ -5,7 +5,7 @@
 //
 // A member that does not answer does not stop the round. A round waits for it as long as the patience allows, goes on
 // without it, and drops its late answer. The member takes part again when it calls next() again (Bonawitz et al., MLSys
-// 2019).
+// 2019). A round does not wait for a member that the program goes on without.
 //
 // A node: its handlers run in its turn. Its run() ends rounds whose time is over, and evaluates whether the target is
 // reached. It does so beside the handlers, since that may take long.
@@ -24,6 +24,7 @@
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
 #include "nodes/parameters/bad_values.h"
+#include "nodes/parameters/learner_group.h"
 
 namespace lp {
 
@@ -39,8 +40,7 @@ struct Round {
 using Reached = std::function<bool(const Array<float>& state)>;
 
 struct RoundsOptions {
-  std::uint32_t members = 1;  // the first round waits for this many, members without examples included
-  double share = 1;           // C: the share of the members with examples that a round selects; at least one member
+  double share = 1;  // C: the share of the members with examples that a round selects; at least one member
   std::uint64_t rounds = 1;
   Duration patience = std::chrono::seconds(60);  // how long a round waits for its members
   BadValues bad_values = BadValues::refuse;      // pass: also states that are not finite
@@ -62,13 +62,15 @@ struct RoundsStatistics {
 
 class FederatedServer {
  public:
-  // Error::failed when an option does not fit.
-  FederatedServer(Context& context, RoundsOptions options);
+  // The first round waits for all these members, those without examples included. Error::failed when an option does
+  // not fit.
+  FederatedServer(Context& context, Clients<Learner> members, RoundsOptions options);
 
   void run(Context& node);
 
-  // The next round of this member, which has `examples` examples. It is the present round, if the member is selected
-  // and has not contributed, else the following one. A member without examples is never selected, but gets the result.
+  // The next round of this member, a number in the group, which has `examples` examples. It is the present round, if
+  // the member is selected and has not contributed, else the following one. A member without examples is never
+  // selected, but gets the result.
   Future<Round> next(std::uint32_t member, std::uint64_t examples);
   // Returns false when the round is over, or had not selected this member. Error::failed when the state is of another
   // size, or, unless bad values pass, has a value that is not finite; then the round goes on without this member.
@@ -101,6 +103,8 @@ class FederatedServer {
   void begin_round();
   void end_round();
   void end_round_when_answered();
+  void begin_when_all_ask();
+  void members_changed();
   void go_on(bool reached);
   Future<void> next_news();
   void notify();
@@ -109,6 +113,7 @@ class FederatedServer {
 
   Context& context_;
   const RoundsOptions options_;
+  const LearnerGroup group_;
   Array<float> state_;
   std::map<std::uint32_t, Member> members_{};
   std::uint64_t number_ = 0;  // the present round; between rounds, the next one

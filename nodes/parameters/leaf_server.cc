@@ -13,13 +13,13 @@ namespace lp {
 
 LeafServer::LeafServer(Context& node, Clients<ParameterService> above, Clients<Learner> learners, BadValues bad_values)
     : above_(std::move(above)),
-      group_(std::move(learners)),
+      group_(std::move(learners), [this] { learners_changed(); }),
       index_(static_cast<std::uint32_t>(node.index())),
       bad_values_(bad_values) {
   const auto leaves = static_cast<std::uint32_t>(node.replicas());
   for (std::uint32_t i = index_; i < group_.size(); i += leaves) learners_.insert(i);
   if (learners_.empty()) throw Error(ErrorKind::failed, "a leaf server needs at least one learner");
-  watch_learners();
+  learners_changed();
 }
 
 void LeafServer::check_learner(std::uint32_t learner) const {
@@ -27,20 +27,6 @@ void LeafServer::check_learner(std::uint32_t learner) const {
   throw Error(ErrorKind::failed, "worker " + std::to_string(learner) + " is not a learner of leaf server " +
                                      std::to_string(index_) +
                                      ": of n leaf servers, number k serves the workers whose number is k mod n");
-}
-
-void LeafServer::watch_learners() {
-  group_ = group_.latest();
-  there_.clear();
-  for (std::size_t i = 0; i < group_.size(); ++i) {
-    const auto learner = static_cast<std::uint32_t>(group_.replica(i));
-    if (learners_.contains(learner)) there_.insert(learner);
-  }
-  learners_changed();
-  const Future<void> watched = group_.change().then([this](Future<void> change) {
-    change.get();  // throws when the run ends
-    watch_learners();
-  });
 }
 
 void LeafServer::learners_changed() {

@@ -19,15 +19,10 @@
 #include "lp/program/node_type.h"
 #include "lp/rpc/clients.h"
 #include "nodes/parameters/bad_values.h"
+#include "nodes/parameters/learner_group.h"
 #include "nodes/parameters/parameter_server.h"
 
 namespace lp {
-
-// Any node that pushes to a leaf server. The leaf server calls no method of it, and only watches whether it is there.
-class Learner {
- public:
-  using Remote = Methods<>;
-};
 
 class LeafServer final : public ParameterService {
  public:
@@ -72,9 +67,8 @@ class LeafServer final : public ParameterService {
   using Sums = std::map<std::uint64_t, Sum>;  // by clock
 
   void check_learner(std::uint32_t learner) const;
-  void watch_learners();
   void learners_changed();
-  bool is_there(std::uint32_t learner) const { return there_.contains(learner) && !left_.contains(learner); }
+  bool is_there(std::uint32_t learner) const { return !group_.is_gone(learner) && !left_.contains(learner); }
   bool has_learners() const;
   bool has_all(const Sum& sum) const;
   void push_complete(const TensorShard& key);
@@ -91,9 +85,8 @@ class LeafServer final : public ParameterService {
   void answer_left();
 
   const Clients<ParameterService> above_;
-  Clients<Learner> group_;
+  const LearnerGroup group_;            // also the learners of the other leaves
   std::set<std::uint32_t> learners_{};  // the learners of this leaf
-  std::set<std::uint32_t> there_{};     // the learners that are present, by the membership of the group
   const std::uint32_t index_;
   const BadValues bad_values_;
   std::map<TensorShard, Sums> sums_{};                          // the sums that are not answered yet

@@ -101,16 +101,15 @@ std::vector<std::uint32_t> client_examples(const Dataset& data, WorkerRank clien
 TrainingGraph add_federated_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                      const Federated& federated) {
   if (federated.epochs == 0) throw Error(ErrorKind::failed, "a round would have 0 epochs: give 1 or more");
-  const auto rounds =
-      program.add<FederatedServer>({.name = "rounds", .on_failure = restart_or_stop(training)}, context,
-                                   RoundsOptions{.members = static_cast<std::uint32_t>(training.workers),
-                                                 .share = federated.share,
-                                                 .rounds = training.steps,
-                                                 .patience = federated.patience,
-                                                 .bad_values = training.bad_values,
-                                                 .checkpoint_every = training.checkpoint_every,
-                                                 .initial = initial_parameters(task),
-                                                 .reached = federated.reached});
+  const auto rounds = program.add<FederatedServer>({.name = "rounds", .on_failure = restart_or_stop(training)}, context,
+                                                   GroupHandle<Learner>("worker", training.workers),
+                                                   RoundsOptions{.share = federated.share,
+                                                                 .rounds = training.steps,
+                                                                 .patience = federated.patience,
+                                                                 .bad_values = training.bad_values,
+                                                                 .checkpoint_every = training.checkpoint_every,
+                                                                 .initial = initial_parameters(task),
+                                                                 .reached = federated.reached});
   const auto own_examples = [shards = federated.label_shards](const Dataset& data, WorkerRank client,
                                                               std::uint64_t run_seed) {
     return client_examples(data, client, shards, run_seed);

@@ -87,6 +87,22 @@ class Train(unittest.TestCase):
             resumed = launch.result("train", "--steps=30", f"--resume={directory}/half")
             self.assertEqual(str(pathlib.Path(directory, "model.lpm")), resumed["saved"])
 
+    def test_the_curves_begin_with_the_training_whatever_is_restarted_or_resumed(self):
+        with tempfile.TemporaryDirectory() as directory:
+            flags = ["--launch=processes", "--restarts=2", "--evaluate-every=0.02"]
+            file = pathlib.Path(directory, "curves.csv")
+            with launch.Launch("train", *flags, "--steps=1500", "--checkpoint-every=100") as first:
+                for name in ["metrics", "evaluator"]:
+                    first.wait_for_step(200)
+                    first.signal(name)
+                first.result()
+                resumed = launch.result("train", *flags, "--steps=2000", f"--resume={first.directory}", f"--curves={file}")
+            steps = [int(row["step"]) for row in csv.DictReader(file.read_text().splitlines()) if row["series"] == "accuracy"]
+            self.assertEqual(resumed["looks"], len(steps))
+            self.assertEqual(sorted(set(steps)), steps)
+            self.assertLess(steps[0], 200)
+            self.assertGreater(steps[-1], 1500)
+
     def test_schemes_that_sum_in_the_same_order_end_with_the_same_bits(self):
         hashes = {launch.result("train", f"--scheme={scheme}", "--steps=100", f"--launch={how}", *flags)["parameters_hash"]
                   for how in ["threads", "processes"]

@@ -149,7 +149,7 @@ class Reporter {
   void run(Context& node) {
     const bool first = ++starts_ == 1;
     for (std::uint64_t step = first ? 1 : 3; step <= (first ? 5 : 8); ++step) {
-      node.report({.step = step, .values = {{"loss", first ? 1.0 : 2.0}}});
+      node.report({.step = step, .values = {{"loss", first ? 0.1 : 0.9}}});
     }
     if (first) throw std::runtime_error("it fails once");
   }
@@ -172,7 +172,32 @@ TEST(ThreadRun, WhatNodesReportIsKeptAsCurvesWithoutTheStepsThatCameAgain) {
   ASSERT_EQ(curves.size(), 1U);
   EXPECT_EQ(curves.at("loss"),
             (std::vector<std::pair<std::uint64_t, float>>{
-                {1, 1.0F}, {2, 1.0F}, {3, 2.0F}, {4, 2.0F}, {5, 2.0F}, {6, 2.0F}, {7, 2.0F}, {8, 2.0F}}));
+                {1, 0.1F}, {2, 0.1F}, {3, 0.9F}, {4, 0.9F}, {5, 0.9F}, {6, 0.9F}, {7, 0.9F}, {8, 0.9F}}));
+  const NodeCurves kept = run.curves("reporter");
+  ASSERT_EQ(kept.at("loss").size(), 8U);
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(kept.at("loss")[i].step, i + 1);
+    EXPECT_EQ(kept.at("loss")[i].value, i < 2 ? 0.1 : 0.9);  // though the file has floats
+  }
+  EXPECT_TRUE(run.curves("nobody").empty());
+}
+
+TEST(ThreadRun, TheReportSeesAllThatNodesHaveReported) {
+  for (const bool has_directory : {true, false}) {
+    const Directory directory;
+    std::atomic<int> starts = 1;  // it does not fail
+    Program program("reports");
+    program.add<Reporter>({.name = "reporter", .ends_program = true}, std::ref(starts));
+    LaunchOptions options;
+    if (has_directory) options.directory = directory.path() / "run";
+    std::size_t points = 0;
+    options.report = [&](lp::Run& run) {
+      for (const auto& [name, curve] : run.curves("reporter")) points += curve.size();
+    };
+    lp::Run run(std::move(program), options);
+    ASSERT_TRUE(run.wait().success) << run.wait().cause.text();
+    EXPECT_EQ(points, has_directory ? 6U : 0U);  // without a directory nothing is kept
+  }
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 namespace lp::tool {
 namespace {
 
-Curve line_of(std::string name, const std::vector<launch::SavedPoint>& points) {
+Curve line_of(std::string name, const std::vector<SavedPoint>& points) {
   Curve curve{.name = std::move(name)};
-  for (const launch::SavedPoint& point : points) {
+  for (const SavedPoint& point : points) {
     curve.points.push_back({static_cast<double>(point.step), point.value});
   }
   return curve;

@@ -13,8 +13,8 @@
 namespace lp::tool {
 
 struct RunCurves {
-  std::string run{};                                  // its name
-  std::map<std::string, launch::NodeCurves> nodes{};  // by node
+  std::string run{};                          // its name
+  std::map<std::string, NodeCurves> nodes{};  // by node
 };
 
 // The names of all values, each once.

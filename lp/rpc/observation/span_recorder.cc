@@ -14,6 +14,13 @@ namespace {
 constexpr int kUnseen = 16;
 constinit thread_local int t_unseen = 0;
 
+// Whether the thread had no credit, and does not look for it yet. It comes first, because most calls end here.
+bool is_unseen() noexcept {
+  if (t_unseen == 0) return false;
+  --t_unseen;
+  return true;
+}
+
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t threshold_of(double share) {
@@ -41,6 +48,7 @@ struct SpanRecorder::Part {
     const Time at = about_now();
     credit = std::min<double>(credit + to_seconds(at - credited) * kRecordsPerSecond, kRecordsPerSecond);
     credited = at;
+    if (credit <= 0) t_unseen = kUnseen;
     return credit > 0;
   }
 };
@@ -81,21 +89,18 @@ std::shared_ptr<SpanRecorder::Part> SpanRecorder::mine() noexcept {
 }
 
 bool SpanRecorder::decides() noexcept {
+  const bool bounded = bounded_.load(std::memory_order_relaxed);
+  if (bounded && is_unseen()) return false;
   const std::shared_ptr<Part> part = mine();
   if (part == nullptr) return false;
   part->random = mix64(part->random);
-  return part->random <= threshold_.load(std::memory_order_relaxed) && samples_below();
+  return part->random <= threshold_.load(std::memory_order_relaxed) && (!bounded || part->has_credit());
 }
 
 bool SpanRecorder::has_credit() noexcept {
-  if (t_unseen > 0) {
-    --t_unseen;
-    return false;
-  }
+  if (is_unseen()) return false;
   const std::shared_ptr<Part> part = mine();
-  if (part != nullptr && part->has_credit()) return true;
-  t_unseen = kUnseen;
-  return false;
+  return part != nullptr && part->has_credit();
 }
 
 void SpanRecorder::record(const SpanRecord& record) noexcept {

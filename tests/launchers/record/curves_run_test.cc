@@ -86,7 +86,7 @@ TEST_F(CurvesOfRuns, EachStepIsThereOnceAfterARestartAndAResume) {
     ASSERT_EQ(nodes.size(), 4U);
     for (auto& [node, curves] : nodes) {
       std::vector<std::uint64_t> steps;
-      for (const launch::SavedPoint& point : curves["loss"]) steps.push_back(point.step);
+      for (const SavedPoint& point : curves["loss"]) steps.push_back(point.step);
       expect_all(steps, last);
     }
   }

@@ -27,9 +27,10 @@ using Selected = std::map<std::uint32_t, Round>;
 
 class RoundsRun {
  public:
-  explicit RoundsRun(RoundsOptions options, const std::filesystem::path& directory = {}) {
+  explicit RoundsRun(int members, RoundsOptions options = {}, const std::filesystem::path& directory = {}) {
     if (!options.initial) options.initial = [](std::uint64_t) { return std::vector<float>{1, 2}; };
-    const auto rounds = program_.add<FederatedServer>({.name = "rounds"}, context, options);
+    const auto group = program_.group<Learner>({.name = "member", .replicas = members});
+    const auto rounds = program_.add<FederatedServer>({.name = "rounds"}, context, group, options);
     Runtime::Options runtime;
     runtime.run.directory = directory;
     run_.emplace(program_, runtime);
@@ -60,17 +61,27 @@ class RoundsRun {
     const Array<float> state = client_->call<&FederatedServer::state>();
     return {state.begin(), state.end()};
   }
+  // Does what a supervisor does when the program goes on without a member, or has it back.
+  void say(std::uint32_t member, bool gone) {
+    const std::vector<PeerState> news{{.node = run_->id("member/" + std::to_string(member)),
+                                       .incarnation = 1,
+                                       .gone = gone,
+                                       .text = "it was killed",
+                                       .epoch = ++epoch_}};
+    run_->runtime().update(news);
+  }
   RoundsStatistics statistics() { return client_->call<&FederatedServer::statistics>(); }
 
  private:
   Program program_{"rounds"};
   std::optional<LocalRun> run_;
   std::optional<Client<FederatedServer>> client_;
+  std::uint64_t epoch_ = 0;
 };
 
 TEST(FederatedServer, ARoundSelectsAShareOfTheMembersOneAtLeastAndNoneWithoutExamples) {
   for (const auto& [share, count] : {std::pair(0.0, 1U), std::pair(0.29, 29U), std::pair(1.0, 100U)}) {
-    RoundsRun run({.members = 105, .share = share});
+    RoundsRun run(105, {.share = share});
     std::vector<std::uint64_t> examples(105, 7);
     for (std::size_t k = 0; k < 5; ++k) examples[k * 20] = 0;
     const Selected selected = run.ask(examples);
@@ -88,7 +99,7 @@ TEST(FederatedServer, ARunThatIsResumedGoesOnUnlessItHasItsRoundsOrItsTarget) {
     };
   };
   const auto told = [&](RoundsOptions options, bool resumes) {
-    RoundsRun run(std::move(options), directory);
+    RoundsRun run(1, std::move(options), directory);
     if (resumes) run.resume(cut_directory(directory, 2));
     std::vector<Round> out{run.client().call<&FederatedServer::next>(0, 1)};
     while (!out.back().over) {
@@ -118,7 +129,7 @@ TEST(FederatedServer, ARunThatIsResumedGoesOnUnlessItHasItsRoundsOrItsTarget) {
 }
 
 TEST(FederatedServer, TheFirstRoundWaitsForAllMembers) {
-  RoundsRun run({.members = 2});
+  RoundsRun run(2);
   Future<Round> first = run.client().async<&FederatedServer::next>(0, 5);
   EXPECT_FALSE(first.ready());
   EXPECT_TRUE(run.client().call<&FederatedServer::next>(1, 5).selected);
@@ -127,7 +138,7 @@ TEST(FederatedServer, TheFirstRoundWaitsForAllMembers) {
 
 TEST(FederatedServer, EveryRoundSelectsOthersByTheSeedAlone) {
   const auto history = [] {
-    RoundsRun run({.members = 20, .share = 0.25, .rounds = 10});
+    RoundsRun run(20, {.share = 0.25, .rounds = 10});
     std::vector<std::set<std::uint32_t>> out;
     run.ask(std::vector<std::uint64_t>(20, 1));
     for (std::uint64_t round = 0; round < 10; ++round) {
@@ -145,7 +156,7 @@ TEST(FederatedServer, EveryRoundSelectsOthersByTheSeedAlone) {
 }
 
 TEST(FederatedServer, TheMeanIsWeightedByTheExamplesOfTheSelectedAlone) {
-  RoundsRun run({.members = 3, .share = 0.667, .rounds = 2});
+  RoundsRun run(3, {.share = 0.667, .rounds = 2});
   const std::vector<std::uint64_t> examples{1, 3, 12};
   const Selected selected = run.ask(examples);
   ASSERT_EQ(selected.size(), 2U);
@@ -162,7 +173,7 @@ TEST(FederatedServer, TheMeanIsWeightedByTheExamplesOfTheSelectedAlone) {
 }
 
 TEST(FederatedServer, WhoIsNotSelectedIsLateAndWhoSaysItTwiceCountsOnce) {
-  RoundsRun run({.members = 2, .rounds = 2});
+  RoundsRun run(2, {.rounds = 2});
   ASSERT_EQ(run.ask({1, 1}).size(), 2U);
   EXPECT_TRUE(run.contribute(0, 0, {2, 2}));
   EXPECT_TRUE(run.contribute(0, 0, {2, 2}));
@@ -176,7 +187,7 @@ TEST(FederatedServer, WhoIsNotSelectedIsLateAndWhoSaysItTwiceCountsOnce) {
 }
 
 TEST(FederatedServer, AMemberThatIsAskedAgainGetsTheSameRound) {
-  RoundsRun run({.members = 2});
+  RoundsRun run(2);
   ASSERT_EQ(run.ask({1, 1}).size(), 2U);
   const Round again = run.client().call<&FederatedServer::next>(0, 1);  // the member was restarted
   EXPECT_TRUE(again.selected);
@@ -184,7 +195,7 @@ TEST(FederatedServer, AMemberThatIsAskedAgainGetsTheSameRound) {
 }
 
 TEST(FederatedServer, ARoundGoesOnWithoutAMemberThatDoesNotAnswer) {
-  RoundsRun run({.members = 3, .rounds = 3, .patience = std::chrono::seconds(1)});
+  RoundsRun run(3, {.rounds = 3, .patience = std::chrono::seconds(1)});
   ASSERT_EQ(run.ask({1, 1, 1}).size(), 3U);
   run.contribute(0, 0, {4, 4});
   run.contribute(1, 0, {8, 8});
@@ -199,8 +210,31 @@ TEST(FederatedServer, ARoundGoesOnWithoutAMemberThatDoesNotAnswer) {
   EXPECT_TRUE(back.get().selected);  // it takes part again
 }
 
+// The patience is the default, 60 s, so that a round that waits for it ends too late for the test.
+TEST(FederatedServer, NoRoundWaitsForAMemberThatTheProgramGoesOnWithout) {
+  RoundsRun run(4, {.rounds = 3});
+  std::vector<Future<Round>> first;
+  for (std::uint32_t member = 0; member < 3; ++member) {
+    first.push_back(run.client().async<&FederatedServer::next>(member, 1));
+  }
+  EXPECT_EQ(run.statistics().selected, 0U);
+  run.say(3, /*gone=*/true);  // the first round begins without it
+  for (Future<Round>& one : first) EXPECT_TRUE(one.get().selected);
+  run.contribute(0, 0, {4, 4});
+  run.contribute(1, 0, {8, 8});
+  run.say(2, /*gone=*/true);  // the round was waiting for it alone
+  EXPECT_EQ(run.ask({1, 1}).size(), 2U);
+  EXPECT_EQ(run.state(), (std::vector<float>{6, 6}));
+  EXPECT_EQ(run.statistics().missed, 1U);
+  run.say(3, /*gone=*/false);
+  Future<Round> back = run.client().async<&FederatedServer::next>(3, 1);
+  run.contribute(0, 1, {1, 1});
+  run.contribute(1, 1, {1, 1});
+  EXPECT_TRUE(back.get().selected);  // it takes part again
+}
+
 TEST(FederatedServer, ARoundThatNobodyAnswersChangesNothing) {
-  RoundsRun run({.members = 1, .rounds = 1, .patience = std::chrono::milliseconds(20)});
+  RoundsRun run(1, {.rounds = 1, .patience = std::chrono::milliseconds(20)});
   ASSERT_EQ(run.ask({1}).size(), 1U);
   Future<Round> other = run.client().async<&FederatedServer::next>(5, 0);
   EXPECT_TRUE(other.get().over);
@@ -208,7 +242,7 @@ TEST(FederatedServer, ARoundThatNobodyAnswersChangesNothing) {
 }
 
 TEST(FederatedServer, WhatIsNotAModelIsRefusedByNameAndTheRoundDoesWithoutIt) {
-  RoundsRun run({.members = 3});
+  RoundsRun run(3);
   ASSERT_EQ(run.ask({1, 1, 1}).size(), 3U);
   const float bad = std::numeric_limits<float>::quiet_NaN();
   const std::string finite = error_of([&] { run.contribute(1, 0, {1, bad}); });
@@ -222,16 +256,16 @@ TEST(FederatedServer, WhatIsNotAModelIsRefusedByNameAndTheRoundDoesWithoutIt) {
 }
 
 TEST(FederatedServer, AModelThatIsNotFiniteCountsWhenBadValuesPass) {
-  RoundsRun run({.members = 1, .bad_values = BadValues::pass});
+  RoundsRun run(1, {.bad_values = BadValues::pass});
   ASSERT_EQ(run.ask({1}).size(), 1U);
   EXPECT_TRUE(run.contribute(0, 0, {std::numeric_limits<float>::infinity(), 1}));
   EXPECT_EQ(run.state(), (std::vector<float>{std::numeric_limits<float>::infinity(), 1}));
 }
 
 TEST(FederatedServer, TheyEndWhenWhatIsWantedIsReached) {
-  RoundsRun run({.members = 1, .rounds = 100, .reached = [](std::uint64_t) {
-                   return [](const Array<float>& state) { return state[0] > 2.5F; };
-                 }});
+  RoundsRun run(1, {.rounds = 100, .reached = [](std::uint64_t) {
+                      return [](const Array<float>& state) { return state[0] > 2.5F; };
+                    }});
   std::uint64_t rounds = 0;
   for (; !run.client().call<&FederatedServer::next>(0, 1).over; ++rounds) {
     run.contribute(0, rounds, {static_cast<float>(rounds), 0});
@@ -243,13 +277,13 @@ TEST(FederatedServer, TheyEndWhenWhatIsWantedIsReached) {
 TEST(FederatedServer, HandlersAnswerWhileItIsAskedWhetherEnoughIsReached) {
   Event asked;
   Event answer;
-  RoundsRun run({.members = 1, .rounds = 100, .reached = [&](std::uint64_t) {
-                   return [&](const Array<float>&) {
-                     asked.set();
-                     answer.wait();
-                     return true;
-                   };
-                 }});
+  RoundsRun run(1, {.rounds = 100, .reached = [&](std::uint64_t) {
+                      return [&](const Array<float>&) {
+                        asked.set();
+                        answer.wait();
+                        return true;
+                      };
+                    }});
   ASSERT_EQ(run.ask({1}).size(), 1U);
   EXPECT_TRUE(run.contribute(0, 0, {7, 8}));
   EXPECT_TRUE(asked.wait(after(std::chrono::seconds(20))));
@@ -263,13 +297,13 @@ TEST(FederatedServer, HandlersAnswerWhileItIsAskedWhetherEnoughIsReached) {
 
 TEST(FederatedServer, OptionsThatDoNotFitAreNamed) {
   for (const RoundsOptions& options :
-       {RoundsOptions{.members = 0}, RoundsOptions{.share = 1.5}, RoundsOptions{.share = std::nan("")},
-        RoundsOptions{.rounds = 0}, RoundsOptions{.patience = Duration::zero()},
-        RoundsOptions{.patience = std::chrono::hours(1)}}) {
+       {RoundsOptions{.share = 1.5}, RoundsOptions{.share = std::nan("")}, RoundsOptions{.rounds = 0},
+        RoundsOptions{.patience = Duration::zero()}, RoundsOptions{.patience = std::chrono::hours(1)}}) {
     Program program("rounds");
     RoundsOptions with = options;
     with.initial = [](std::uint64_t) { return std::vector<float>{1}; };
-    program.add<FederatedServer>({.name = "rounds"}, context, with);
+    const auto group = program.group<Learner>({.name = "member", .replicas = 1});
+    program.add<FederatedServer>({.name = "rounds"}, context, group, with);
     LocalRun run(program, {}, LocalRun::kNothingHere);
     run.start_one("rounds", 1);
     EXPECT_EQ(run.failed().size(), 1U);

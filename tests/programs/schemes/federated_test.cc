@@ -193,8 +193,7 @@ TEST(Federated, RoundsGoOnWithoutAClientThatIsKilled) {
   test::Watch watch;
   watch.expect_workers(3);
   TrainingRun run([&](Program& p) {
-    return add_federated_training(p, test::watched_task(watch), federated_training(3, 40),
-                                  {.share = 1, .patience = std::chrono::seconds(2)});
+    return add_federated_training(p, test::watched_task(watch), federated_training(3, 40), {.share = 1});
   });
   EXPECT_TRUE(watch.wait_for_others(40));
   test::kill_for_good(run.run(), {"worker/1"});

@@ -39,7 +39,7 @@ void write_summary(JsonWriter& json, const RunView& run, const std::string& trou
 }
 
 // Every so many points, so that few enough are left; the last one always.
-void write_points(JsonWriter& json, const std::vector<launch::SavedPoint>& points) {
+void write_points(JsonWriter& json, const std::vector<SavedPoint>& points) {
   const std::size_t stride = (points.size() + kCurvePoints - 1) / kCurvePoints;
   json.begin_array();
   for (std::size_t i = 0; i < points.size(); ++i) {
