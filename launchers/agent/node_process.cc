@@ -163,7 +163,7 @@ class NodeHost final : public Runtime::Observer {
     if (what == Inquiry::use) control_.send(pack(unit_, incarnation_, pack_measured(measured())));
     if (what != Inquiry::waits && what != Inquiry::moment) return;
     control::WaitsT waits;
-    waits.text = pack_waits(runtime_->waits());
+    waits.text = pack_waits(runtime_->waits(what == Inquiry::moment ? ProcessWaits::kFew : ProcessWaits::kMost));
     control_.send(pack(unit_, incarnation_, std::move(waits)));
   }
 

@@ -178,7 +178,7 @@ void ThreadExecutor::measure(std::span<const std::size_t> processes, Inquiry wha
 // All nodes share the threads of this process, so the first answer has them, and the calls.
 void ThreadExecutor::measure_waits(std::span<const std::size_t> processes,
                                    std::optional<std::vector<ThreadState>> threads) {
-  ProcessWaits all = runtime_->waits();
+  ProcessWaits all = runtime_->waits(threads.has_value() ? ProcessWaits::kMost : ProcessWaits::kFew);
   std::map<std::string, NodeWaits> nodes;
   for (NodeWaits& node : all.nodes) nodes[node.node] = std::move(node);
   std::vector<OpenCall> calls = std::move(all.calls);

@@ -423,13 +423,19 @@ void Runtime::add_metrics(NodeId node, MetricSamples& all) const {
   here->metrics.sample(here->spec.name, all);
 }
 
-ProcessWaits Runtime::waits() const {
-  ProcessWaits all{.calls = state_->process.calls(ProcessWaits::kMost)};
+ProcessWaits Runtime::waits(std::size_t calls) const {
+  std::size_t here = 0;
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const Context::Incarnation* node : state_->current) here += node != nullptr ? 1U : 0U;
+  }
+  const std::size_t most = std::min(calls * std::max<std::size_t>(here, 1), ProcessWaits::kMost);
+  ProcessWaits all{.calls = state_->process.calls(most)};
   const std::lock_guard lock(state_->mutex);
   for (const Context::Incarnation* node : state_->current) {
     if (node == nullptr) continue;
     all.nodes.push_back(node->core.waits());
-    node->core.add_calls(all.calls, ProcessWaits::kMost - all.calls.size());
+    node->core.add_calls(all.calls, most - all.calls.size());
   }
   return all;
 }

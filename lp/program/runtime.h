@@ -62,8 +62,8 @@ class Runtime {
   // Adds the metrics that this node has defined, and those of its queue, if it is here.
   void add_metrics(NodeId node, MetricSamples& all) const;
 
-  // What the nodes of this process wait for now. Needs nobody's turn.
-  ProcessWaits waits() const;
+  // What the nodes of this process wait for now, with so many calls for each node at most. Needs nobody's turn.
+  ProcessWaits waits(std::size_t calls = ProcessWaits::kMost) const;
 
   // Records the spans of this process, when asked to.
   SpanRecorder& spans() const;

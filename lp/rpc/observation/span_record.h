@@ -66,7 +66,7 @@ struct RecordedSpans {
 // Which root spans are recorded, with everything that they cause.
 struct Sampling {
   double share = 0;  // 0: none; 1: all
-  // A thread begins no spans while it has recorded more than SpanRecorder::kRecordsPerSecond lately. Spans below those
+  // A thread begins no spans while it has recorded many lately (SpanRecorder::kRecordsPerSecond). Spans below those
   // that it leaves out are left out, too.
   bool bounded = false;
 };

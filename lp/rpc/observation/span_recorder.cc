@@ -41,12 +41,12 @@ struct SpanRecorder::Part {
   std::atomic<bool> ended = false;  // its thread has
   // Used by the thread:
   std::uint64_t random = 0;
-  double credit = kRecordsPerSecond;
+  double credit = kMostCredit;
   Time credited = about_now();
 
   bool has_credit() {
     const Time at = about_now();
-    credit = std::min<double>(credit + to_seconds(at - credited) * kRecordsPerSecond, kRecordsPerSecond);
+    credit = std::min<double>(credit + to_seconds(at - credited) * kRecordsPerSecond, kMostCredit);
     credited = at;
     if (credit <= 0) t_unseen = kUnseen;
     return credit > 0;

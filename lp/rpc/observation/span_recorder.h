@@ -16,9 +16,11 @@ namespace lp {
 
 class SpanRecorder {
  public:
-  // With Sampling::bounded, a thread begins no span while it has recorded more than this in a second. It may do so in
-  // one go, so that the calls that it makes to many nodes at the same time are recorded together.
-  static constexpr int kRecordsPerSecond = 2000;
+  // With Sampling::bounded, a thread begins a span while it has credit. A record takes one from its credit, a second
+  // adds so many. It begins with the most, so that the calls that it makes to many nodes at the same time are recorded
+  // together.
+  static constexpr int kRecordsPerSecond = 500;
+  static constexpr int kMostCredit = 2000;
   static constexpr std::size_t kMostThreads = 4096;  // the records of further ones are lost
 
   SpanRecorder();

@@ -84,6 +84,9 @@ struct NodeWaits {
 
 struct ProcessWaits {
   static constexpr std::size_t kMost = 1000;  // calls, and threads of a node; more are left out
+  // The same for those that look often: listing 1,000 calls of each process again and again would cost a program that
+  // makes many calls at once a tenth of its speed.
+  static constexpr std::size_t kFew = 50;
 
   std::vector<NodeWaits> nodes{};
   std::vector<OpenCall> calls{};

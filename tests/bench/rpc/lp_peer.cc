@@ -84,7 +84,7 @@ constexpr bool kHasPath = requires(Options options) {
   decltype(options.path)::shm;
 };
 
-// A directory for the run of a trace, until the run has ended.
+// The directory of a run, which a user's run has, too; until the run has ended.
 class RunDirectory {
  public:
   RunDirectory() {
@@ -118,7 +118,7 @@ class Tracing {
     do {
       client_.ask(R"({"ask":"spans","share":1,"bounded":true})", after(kPatience));
       client_.next(after(kPatience));
-    } while (!stop_.wait(after(std::chrono::milliseconds(100))));
+    } while (!stop_.wait(after(std::chrono::milliseconds(500))));
   }
 
   launch::AdminClient client_;
@@ -127,11 +127,11 @@ class Tracing {
 };
 
 template <class Options>
-Options options_of(Path path, Size size, const RunDirectory* directory) {
+Options options_of(Path path, Size size, const RunDirectory& directory) {
   Options options{.launch = path == Path::direct ? LaunchType::threads : LaunchType::processes,
                   .entry = kProgram,
                   .configuration = to_yaml(size)};
-  if (directory != nullptr) options.directory = directory->path();
+  options.directory = directory.path();
   if constexpr (kHasPath<Options>) {
     using Paths = decltype(options.path);
     if (path != Path::direct) options.path = path == Path::shm ? Paths::shm : Paths::tcp;
@@ -143,8 +143,7 @@ Options options_of(Path path, Size size, const RunDirectory* directory) {
 class LpSession final : public Session {
  public:
   LpSession(Path path, Size size, bool traced)
-      : directory_(traced ? std::make_unique<RunDirectory>() : nullptr),
-        run_(make_program(size), options_of<LaunchOptions>(path, size, directory_.get())) {
+      : traced_(traced), run_(make_program(size), options_of<LaunchOptions>(path, size, directory_)) {
     if (run_.wait_ready(kPatience)) return;
     run_.kill();
     throw Error(ErrorKind::failed, "the program did not start: " + run_.wait().cause.text());
@@ -152,7 +151,7 @@ class LpSession final : public Session {
 
   std::vector<Figures> measure(const Work& work, int callers) override {
     std::optional<Tracing> tracing;
-    if (directory_ != nullptr) tracing.emplace(directory_->path());
+    if (traced_) tracing.emplace(directory_.path());
     std::vector<Future<Figures>> futures;
     for (int i = 0; i < callers; ++i) {
       const Client<Driver> driver = run_.client(Handle<Driver>("driver/" + std::to_string(i)));
@@ -172,7 +171,8 @@ class LpSession final : public Session {
     }
     return result;
   }
-  const std::unique_ptr<RunDirectory> directory_;  // null: no trace is recorded
+  const bool traced_;
+  const RunDirectory directory_{};
   Run run_;
 };
 

@@ -22,17 +22,19 @@ struct Plan {
   std::string grpc{};
   bool trace = false;
 
-  static constexpr auto fields =
-      lp::fields(lp::field("rounds", "how often everything is measured; the median counts", at_least(1)),
-                 lp::field("milliseconds", "of a latency in a round; other work takes some of these", positive),
-                 lp::field("sizes", "bytes of the round trips", range(1, kLargest)),
-                 lp::field("callers", "that call one service, pipelined", range(1, 1000)),
-                 lp::field("windows", "calls that a pipelining caller has on their way", at_least(1)),
-                 lp::field("services", "that one caller calls, in a fan-out", range(1, 1000)),
-                 lp::field("peers", "only those whose names contain this"),
-                 lp::field("tables", "only those whose titles contain this"),
-                 lp::field("grpc", "the binary rpc_bench_grpc; without it, gRPC is left out"),
-                 lp::field("trace", "only lp, without a trace and while one is recorded"));
+  static constexpr auto fields = lp::fields(
+      lp::field("rounds", "how often everything is measured; the median counts", at_least(1)),
+      lp::field("milliseconds",
+                "of a latency in a round; other work takes some of these, and --trace takes ten times as long",
+                positive),
+      lp::field("sizes", "bytes of the round trips", range(1, kLargest)),
+      lp::field("callers", "that call one service, pipelined", range(1, 1000)),
+      lp::field("windows", "calls that a pipelining caller has on their way", at_least(1)),
+      lp::field("services", "that one caller calls, in a fan-out", range(1, 1000)),
+      lp::field("peers", "only those whose names contain this"),
+      lp::field("tables", "only those whose titles contain this"),
+      lp::field("grpc", "the binary rpc_bench_grpc; without it, gRPC is left out"),
+      lp::field("trace", "only lp, without a trace and while one is recorded"));
 };
 
 // Seconds instead of minutes, as a check that everything works.

@@ -27,7 +27,10 @@
 namespace lp::tool {
 namespace {
 
-constexpr auto kBetweenAnswers = std::chrono::milliseconds(100);
+// Between two questions to all processes. By default a thread records so little that its ring has room for longer.
+constexpr auto kBetweenAnswers = std::chrono::milliseconds(500);
+constexpr auto kBetweenAnswersOfShare = std::chrono::milliseconds(100);
+constexpr auto kBetweenLast = std::chrono::milliseconds(100);
 constexpr auto kBetweenStatus = std::chrono::seconds(1);
 constexpr auto kLongestEnd = std::chrono::seconds(2);  // for calls that were begun in time
 constexpr std::size_t kMostRecorded = 1'000'000;       // viewers do not open much more
@@ -87,12 +90,12 @@ class Tracer {
         const bool more = take_spans(share_.value_or(1));
         if (first) begun();
         take_status();
-        if (!more && !wait_between(client_, std::min<Duration>(kBetweenAnswers, until(end)))) return;
+        if (!more && !wait_between(client_, std::min<Duration>(pause(), until(end)))) return;
       }
       for (const Time last = after(kLongestEnd); !passed(last) && !full();) {
         const bool more = take_spans(0);
         if (recording_.quiet()) return;
-        if (!more && !wait_between(client_, kBetweenAnswers)) return;
+        if (!more && !wait_between(client_, kBetweenLast)) return;
       }
     } catch (const CommandError& error) {
       if (error.code() != Exit::not_live || !recording_.begin().has_value()) throw;
@@ -117,6 +120,8 @@ class Tracer {
   }
 
  private:
+  Duration pause() const { return share_.has_value() ? kBetweenAnswersOfShare : kBetweenAnswers; }
+
   bool take_spans(double share) {
     JsonWriter request;
     request.begin_object();

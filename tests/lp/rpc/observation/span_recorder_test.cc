@@ -58,7 +58,7 @@ TEST(SpanRecorder, AThreadThatHasRecordedMuchBeginsNoSpans) {
   SpanRecorder recorder;
   recorder.start({.share = 1, .bounded = true});
   EXPECT_EQ(count_samples(recorder, 1000), 1000U);  // nothing is recorded yet
-  write(recorder, 1, 1000 * SpanRecorder::kRecordsPerSecond);
+  write(recorder, 1, SpanRecorder::kMostCredit + 1000 * SpanRecorder::kRecordsPerSecond);
   EXPECT_FALSE(recorder.samples());
   EXPECT_EQ(count_samples(recorder, 1000), 0U);
   EXPECT_FALSE(recorder.samples_below());
