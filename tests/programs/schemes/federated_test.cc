@@ -201,7 +201,9 @@ TEST(Federated, RoundsGoOnWithoutAClientThatIsKilled) {
   const RoundsStatistics statistics =
       run.run().client(Handle<FederatedServer>("rounds")).call<&FederatedServer::statistics>();
   EXPECT_EQ(statistics.rounds, 40U);
-  EXPECT_EQ(statistics.missed, 1U);
+  EXPECT_LE(statistics.missed, 1U);  // none, if it had given its model to the round in which it was killed
+  EXPECT_EQ(statistics.contributions + statistics.missed, statistics.selected);
+  EXPECT_LT(statistics.selected, 3 * statistics.rounds);  // later rounds do not select it
   EXPECT_GE(run.accuracy(), 0.9);
 }
 
