@@ -1,6 +1,7 @@
 """Which lines and flags the examples of pipelines take. Usage: pipeline_lines_test.py FOLDER"""
 
 import pathlib
+import shutil
 import sys
 import unittest
 
@@ -43,6 +44,24 @@ class Lines(Folders):
         launch.result("join", f"--pipeline.input={self.folder}/orders", f"--with={self.folder}/payments",
                       f"--pipeline.into={self.folder}/paid")
         self.assertEqual(["7\ta blue  book\tby card"], parts(self.folder / "paid"))
+
+    def test_a_line_may_be_as_long_as_its_flag_says(self):
+        (self.log / "lines").write_text("1000 a\n2000 " + (1 << 20) * "b" + "\n3000 a\n")
+        end = self.folder / "end"
+        end.touch()
+        for followed, flags in enumerate([[], ["--pipeline.follow", f"--pipeline.until={end}"]]):
+            into = self.folder / f"counts-{followed}"
+            common = [f"--pipeline.input={self.log}", *flags, f"--pipeline.into={into}", "--pipeline.restarts=0"]
+            with self.subTest(followed=followed):
+                process = launch.run("stream_wordcount", *common, "--pipeline.longest-line-mib=1")
+                self.assertEqual(1, process.returncode)
+                self.assertIn("raise --pipeline.longest-line-mib", process.stderr)
+                self.assertEqual([], parts(into))
+                launch.result("stream_wordcount", *common, "--pipeline.longest-line-mib=2")
+                self.assertEqual(["1", "2"], sorted(line.split("\t")[2] for line in parts(into)))
+                shutil.rmtree(into)
+                launch.result("stream_wordcount", *common, "--pipeline.longest-line-mib=1", "--pipeline.skip-records=1")
+                self.assertEqual(["0\ta\t2"], parts(into))
 
     def test_flags_that_do_not_fit_are_refused(self):
         grow(self.log / "lines", ["1000 a"])
