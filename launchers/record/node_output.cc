@@ -21,18 +21,30 @@ std::size_t colour_length(std::string_view text) {
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
+// Whether the text begins with a character that a terminal obeys: control characters but tab (C0, DEL, and in UTF-8 C1,
+// U+0080 to U+009F), and the marks that turn the direction of text (U+202A to U+202E, U+2066 to U+2069).
+bool begins_with_control(std::string_view text) {
+  const auto byte = [&](std::size_t i) -> unsigned {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  const auto within = [](unsigned value, unsigned low, unsigned high) { return value >= low && value <= high; };
+  if (byte(0) < 0x20) return byte(0) != '\t';
+  if (byte(0) == 0xC2) return within(byte(1), 0x80, 0x9F);
+  if (byte(0) != 0xE2) return byte(0) == 0x7F;
+  return (byte(1) == 0x80 && within(byte(2), 0xAA, 0xAE)) || (byte(1) == 0x81 && within(byte(2), 0xA6, 0xA9));
+}
+
 }  // namespace
 
 std::string printable(std::string_view line) {
-  constexpr auto is_control = [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F; };
   std::string result;
   result.reserve(line.size());
   while (!line.empty()) {
     std::size_t length = colour_length(line);
     if (length == 0) {
-      const std::string_view plain =
-          line.substr(0, static_cast<std::size_t>(std::find_if(line.begin(), line.end(), is_control) - line.begin()));
-      length = valid_utf8_prefix(plain);
+      std::size_t plain = 0;
+      while (plain < line.size() && !begins_with_control(line.substr(plain))) ++plain;
+      length = valid_utf8_prefix(line.substr(0, plain));
     }
     if (length > 0) {
       result += line.substr(0, length);

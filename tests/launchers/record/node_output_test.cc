@@ -49,6 +49,8 @@ TEST_F(OutputTest, ATerminalGetsNoBytesThatItWouldObey) {
   EXPECT_EQ(printable("\033[1;31mred\033[0m"), "\033[1;31mred\033[0m");
   EXPECT_EQ(printable("\033]0;title\a"), "\\x1b]0;title\\x07");
   EXPECT_EQ(printable("\xff\xc3(\x7f"), "\\xff\\xc3(\\x7f");
+  EXPECT_EQ(printable("a\u009b31mb"), "a\\xc2\\x9b31mb");  // some terminals take it for escape [
+  EXPECT_EQ(printable("a\u202eb\u2066c\u00a0\u2027"), "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6c\u00a0\u2027");
 }
 
 TEST_F(OutputTest, ALogKeepsItsBeginningAndItsNewestPart) {

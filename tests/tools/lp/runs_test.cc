@@ -267,6 +267,12 @@ TEST_F(LpTest, FilesThatAreNoJsonAreReportedAndTheOthersShown) {
   EXPECT_TRUE(has(list.output, "unreadable")) << list.output;
   EXPECT_TRUE(has(list.output, "succeeded")) << list.output;
   EXPECT_EQ(lp("status bad-1").code, 1);
+  const Ended old = lp("rm --older-than=0");
+  EXPECT_EQ(old.code, 1);
+  EXPECT_TRUE(has(old.output, "good-1 is removed")) << old.output;
+  EXPECT_TRUE(has(old.output, "bad-1 stays, because its age is unknown")) << old.output;
+  EXPECT_TRUE(has(lp("rm bad-1").output, "bad-1 is removed"));
+  EXPECT_TRUE(has(lp("list").output, "There is no run yet"));
 }
 
 TEST_F(LpTest, TablesFitEightyColumns) {

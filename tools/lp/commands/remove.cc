@@ -29,6 +29,16 @@ std::string obstacle(const RunView& run) {
   return {};
 }
 
+// A run whose files cannot be read may be removed by its name, if no launcher has its lock and it was no job.
+RunView named(const RunLocation& place) {
+  try {
+    return view_of(place);
+  } catch (const CommandError& error) {
+    if (error.code() != Exit::failed || std::filesystem::exists(place.directory / launch::kJobNumber)) throw;
+    return {.place = place};
+  }
+}
+
 // A run in another place has a link to it here. Its nodes may have left files elsewhere.
 void remove_directory(const std::filesystem::path& directory) {
   std::error_code error;
@@ -48,8 +58,9 @@ int rm_command(const Arguments& arguments, Screen& screen) {
     throw CommandError(Exit::usage, "give either the names of runs, or --older-than=TIME");
   }
   std::vector<RunView> runs;
+  std::string unreadable;
   for (const std::string& word : arguments.words()) {
-    runs.push_back(view_of(find_run(word)));
+    runs.push_back(named(find_run(word)));
     if (const std::string why = obstacle(runs.back()); !why.empty()) {
       throw CommandError(Exit::failed, runs.back().place.name + " is not removed: " + why);
     }
@@ -57,8 +68,14 @@ int rm_command(const Arguments& arguments, Screen& screen) {
   if (arguments.has("older-than")) {
     const double latest = static_cast<double>(wall_clock()) / 1e9 - arguments.seconds("older-than", 0);
     for (const RunLocation& place : all_runs()) {
-      RunView run = view_of(place);
-      if (run.record.began <= latest && obstacle(run).empty()) runs.push_back(std::move(run));
+      try {
+        RunView run = view_of(place);
+        if (run.record.began <= latest && obstacle(run).empty()) runs.push_back(std::move(run));
+      } catch (const CommandError& error) {
+        if (error.code() != Exit::failed) throw;
+        unreadable +=
+            (unreadable.empty() ? "" : "; ") + place.name + " stays, because its age is unknown: " + error.what();
+      }
     }
   }
   std::vector<std::string> removed;
@@ -68,6 +85,7 @@ int rm_command(const Arguments& arguments, Screen& screen) {
     if (!arguments.has("json")) screen.write(Screen::clean(run.place.name) + " is removed\n");
   }
   if (arguments.has("json")) screen.write(to_json(removed) + "\n");
+  if (!unreadable.empty()) throw CommandError(Exit::failed, unreadable + "; `lp rm` with its name removes it");
   return code_of(Exit::done);
 }
 
