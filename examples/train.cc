@@ -191,7 +191,7 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
   const lp::TrainingData data = lp::data_of(config, run.seed());
   const lp::Evaluation test = lp::evaluate(*model, parameters.values, data.test);
   hint_at_scaling(data);
-  std::printf("%s\n", lp::confusion_table(test.confusion).c_str());
+  std::printf("%s\n", lp::confusion_table(test.confusion, data.test.names).c_str());
   result.accuracy = test.accuracy;
   result.loss = test.loss;
   result.updates = parameters.step;
@@ -285,8 +285,9 @@ void use_model(const UseConfig& config, bool json) {
   if (json) {
     std::printf("%s\n", lp::to_json(result).c_str());
   } else {
-    std::printf("%s\naccuracy  %.4f\nloss      %.4f\nexamples  %lld\n", lp::confusion_table(found.confusion).c_str(),
-                result.accuracy, result.loss, static_cast<long long>(result.examples));
+    std::printf("%s\naccuracy  %.4f\nloss      %.4f\nexamples  %lld\n",
+                lp::confusion_table(found.confusion, model.names).c_str(), result.accuracy, result.loss,
+                static_cast<long long>(result.examples));
   }
 }
 
@@ -310,7 +311,7 @@ int use_model(int argc, char** argv) {
     } else {
       std::printf("%s", line.help.c_str());
     }
-    if (std::fflush(stdout) == 0) return 0;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
     throw lp::Error(lp::ErrorKind::failed, "the result could not be written to standard output");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());

@@ -19,6 +19,7 @@
 #include "launchers/os/crash_handler.h"
 #include "launchers/os/descriptor_limit.h"
 #include "launchers/os/foreground_terminal.h"
+#include "launchers/os/signals.h"
 #include "launchers/plan/earlier_run.h"
 #include "launchers/plan/launch.h"
 #include "launchers/plan/launch_flags.h"
@@ -235,6 +236,7 @@ int run_here(const MainProgram& main, Launch launch) {
   for (const Engine* engine : launch.choice.engines()) reserved.push_back(engine->reserve(launch));
   raise_descriptor_limit();
   install_crash_handler(launch.program->name(), WithoutMemory::exit);
+  LateSignals late_signals;
   Found outcome;
   outcome.launch = launch.choice.text();
   bool advanced = false;  // the run has completed a cut of its own
@@ -258,6 +260,7 @@ int run_here(const MainProgram& main, Launch launch) {
     const Time begin = now();
     const ForegroundTerminal terminal(!flags.debug.empty());
     Run run(launch);
+    late_signals.ignore();
     if (!flags.directory.empty()) register_run(run.name(), run.directory());
     if (flags.terminal == TerminalView::tmux) open_panes(run.name(), run.directory(), run.processes());
     const std::uint64_t begin_cut = run.status().cut;

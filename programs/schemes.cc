@@ -361,6 +361,11 @@ std::vector<HelpSection> TrainConfig::help_sections(std::span<const std::string>
 }
 
 void TrainConfig::check_given(std::span<const std::string> given) const {
+  for (const auto& [path, value] :
+       {std::pair("init", &init), {"save", &save}, {"test", &test}, {"curves", &curves}, {"snapshots", &snapshots}}) {
+    if (!value->empty() || std::find(given.begin(), given.end(), path) == given.end()) continue;
+    throw_failed("--" + std::string(path) + "= names no file: give one, or leave the flag out");
+  }
   check_flags(*this, named_scheme(scheme), given);
 }
 

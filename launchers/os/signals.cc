@@ -15,7 +15,9 @@
 namespace lp::launch {
 namespace {
 
-std::atomic<int> signal_pipe = -1;  // a global, because a signal handler can reach nothing else
+// Globals, because a signal handler can reach nothing else.
+std::atomic<int> signal_pipe = -1;
+std::atomic<bool> ignores_late = false;
 
 void on_signal(int signal) {
   const int saved = errno;
@@ -24,12 +26,33 @@ void on_signal(int signal) {
   errno = saved;
 }
 
-}  // namespace
+void on_late_signal(int signal) {
+  if (ignores_late.load()) return;
+  ::signal(signal, SIG_DFL);
+  raise(signal);  // it takes effect when the handler returns
+}
 
-struct SignalPoller::Before {
-  int signal;
-  struct sigaction action;
-};
+// Sets the handler of the signals that ask a run to end. Returns what they did before.
+std::vector<SignalAction> handle(void (*handler)(int)) {
+  std::vector<SignalAction> changed;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR2}) {
+    SignalAction before{.signal = signal};
+    sigaction(signal, nullptr, &before.action);
+    if (before.action.sa_handler == SIG_IGN) continue;  // nohup ignores a signal this way
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigaction(signal, &action, nullptr);
+    changed.push_back(before);
+  }
+  return changed;
+}
+
+void restore(const std::vector<SignalAction>& before) {
+  for (const SignalAction& one : before) sigaction(one.signal, &one.action, nullptr);
+}
+
+}  // namespace
 
 SignalPoller::SignalPoller() {
   std::array<int, 2> ends{};
@@ -44,20 +67,11 @@ SignalPoller::SignalPoller() {
   }
   read_ = ends[0];
   write_ = ends[1];
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR2}) {
-    Before before{.signal = signal, .action = {}};
-    sigaction(signal, nullptr, &before.action);
-    if (before.action.sa_handler == SIG_IGN) continue;  // nohup ignores a signal this way
-    struct sigaction action {};
-    action.sa_handler = on_signal;
-    action.sa_flags = SA_RESTART;
-    sigaction(signal, &action, nullptr);
-    before_.push_back(before);
-  }
+  before_ = handle(on_signal);
 }
 
 SignalPoller::~SignalPoller() {
-  for (const Before& before : before_) sigaction(before.signal, &before.action, nullptr);
+  restore(before_);
   signal_pipe = -1;
   close(read_);
   close(write_);
@@ -67,5 +81,14 @@ int SignalPoller::take() {
   unsigned char number = 0;
   return read(read_, &number, 1) == 1 ? number : 0;
 }
+
+LateSignals::LateSignals() {
+  ignores_late = false;
+  before_ = handle(on_late_signal);
+}
+
+LateSignals::~LateSignals() { restore(before_); }
+
+void LateSignals::ignore() { ignores_late = true; }
 
 }  // namespace lp::launch

@@ -1,7 +1,8 @@
-// Files of comma-separated values (RFC 4180, except line breaks and quotes inside quotes).
+// Files of comma-separated values (RFC 4180, except line breaks inside quotes).
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -87,9 +88,9 @@ class CsvReader {
       const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
       std::size_t end = begin;
       if (line.substr(begin).starts_with('"')) {
-        const std::size_t close = line.find('"', begin + 1);
+        const std::size_t close = closing_quote(line, begin);
         if (close == std::string_view::npos) wrong("a quote is not closed");
-        cells_.push_back(line.substr(begin + 1, close - begin - 1));
+        cells_.push_back(without_doubled(line.substr(begin + 1, close - begin - 1)));
         end = std::min(line.find(separator_, close), line.size());
         if (!trimmed(line.substr(close + 1, end - close - 1)).empty()) {
           wrong("expected the end of the cell after a quote, got " + quote(line.substr(close + 1, end - close - 1)));
@@ -101,6 +102,19 @@ class CsvReader {
       more = end < line.size();
       line.remove_prefix(more ? end + 1 : end);
     }
+  }
+
+  // A quote in a quoted cell is written twice (RFC 4180).
+  static std::size_t closing_quote(std::string_view line, std::size_t open) {
+    std::size_t at = line.find('"', open + 1);
+    while (at != std::string_view::npos && line.substr(at + 1).starts_with('"')) at = line.find('"', at + 2);
+    return at;
+  }
+  std::string_view without_doubled(std::string_view cell) {
+    if (cell.find('"') == std::string_view::npos) return cell;
+    std::string& text = unquoted_.emplace_back();
+    for (std::size_t i = 0; i < cell.size(); i += cell[i] == '"' ? 2 : 1) text += cell[i];
+    return text;
   }
 
   std::size_t features() const {
@@ -185,6 +199,7 @@ class CsvReader {
   char separator_ = ',';
   std::size_t line_number_ = 0;
   std::vector<std::string_view> cells_{};
+  std::deque<std::string> unquoted_{};  // of all lines: the cells that are not in the text as they are
   std::size_t examples_ = 0;
   std::vector<float> values_{};
   bool named_ = false;

@@ -34,7 +34,7 @@ std::function<Judge(std::uint64_t seed)> loss_and_accuracy(std::function<std::un
   };
 }
 
-std::string confusion_table(const Eigen::MatrixXi& confusion) {
+std::string confusion_table(const Eigen::MatrixXi& confusion, const std::vector<std::string>& names) {
   const auto right = [](const std::string& text, std::size_t width) {
     return std::string(width - std::min(width, text.size()), ' ') + text;
   };
@@ -48,7 +48,9 @@ std::string confusion_table(const Eigen::MatrixXi& confusion) {
     }
     const int total = confusion.row(i).sum();
     const double share = total == 0 ? 0 : 100.0 * confusion(i, i) / total;
-    out += " | " + right(total == 0 ? "-" : std::to_string(std::lround(share)) + "%", 5) + "\n";
+    out += " | " + right(total == 0 ? "-" : std::to_string(std::lround(share)) + "%", 5);
+    if (const auto number = static_cast<std::size_t>(i); number < names.size()) out += "  " + names[number];
+    out += "\n";
   }
   return out;
 }

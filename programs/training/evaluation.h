@@ -28,8 +28,8 @@ Evaluation evaluate(const Model& model, const Eigen::VectorXf& parameters, const
 std::function<Judge(std::uint64_t seed)> loss_and_accuracy(std::function<std::unique_ptr<Model>()> model,
                                                            std::function<Dataset(std::uint64_t seed)> data);
 
-// The confusion as a table of text, a line per class, with the share of its examples that were guessed right; a dot is
-// a zero. For up to about 20 classes.
-std::string confusion_table(const Eigen::MatrixXi& confusion);
+// The confusion as a table of text, a line per class, with the share of its examples that were guessed right, and its
+// name if there are names; a dot is a zero. For up to about 20 classes.
+std::string confusion_table(const Eigen::MatrixXi& confusion, const std::vector<std::string>& names = {});
 
 }  // namespace lp

@@ -94,6 +94,10 @@ TEST(Evaluate, CountsGuessesByClass) {
             "    0 |          2    1    . |   67%\n"
             "    1 |          .    1    . |  100%\n"
             "    2 |          .    .    . |     -\n");
+  EXPECT_EQ(confusion_table(Eigen::MatrixXi::Identity(2, 2), {"cat", "dog"}),
+            "class | predicted  0    1 | right\n"
+            "    0 |          1    . |  100%  cat\n"
+            "    1 |          .    1 |  100%  dog\n");
   EXPECT_THROW(evaluate(model, parameters, Dataset{Eigen::MatrixXf(3, 0), Eigen::VectorXi(0), 3}), Error);
 }
 
