@@ -8,7 +8,7 @@
 
 namespace lp::launch {
 
-// What a signal did before.
+// A signal, and its earlier effect.
 struct SignalAction {
   int signal = 0;
   struct sigaction action {};

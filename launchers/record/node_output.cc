@@ -21,8 +21,8 @@ std::size_t colour_length(std::string_view text) {
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// Whether the text begins with a character that a terminal obeys: control characters but tab (C0, DEL, and in UTF-8 C1,
-// U+0080 to U+009F), and the marks that turn the direction of text (U+202A to U+202E, U+2066 to U+2069).
+// Whether the text begins with a character that acts on a terminal: control characters but tab (C0, DEL, and in UTF-8
+// C1, U+0080 to U+009F), and the marks that turn the direction of text (U+202A to U+202E, U+2066 to U+2069).
 bool begins_with_control(std::string_view text) {
   const auto byte = [&](std::size_t i) -> unsigned {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;

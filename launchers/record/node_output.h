@@ -66,8 +66,8 @@ class NodeOutput {
   bool log_failed_ = false;
 };
 
-// Makes bytes safe for a terminal: control characters, marks of direction and bytes that are not UTF-8 become \xNN. Colours (escape [ ...
-// m) and tabs stay.
+// Makes bytes safe for a terminal: control characters, marks of direction and bytes that are not UTF-8 become \xNN.
+// Colours (escape [ ... m) and tabs stay.
 std::string printable(std::string_view line);
 // Does the same for a word inside a line of another writer: colours and tabs are replaced, too.
 std::string printable_word(std::string_view word);

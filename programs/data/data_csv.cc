@@ -199,7 +199,7 @@ class CsvReader {
   char separator_ = ',';
   std::size_t line_number_ = 0;
   std::vector<std::string_view> cells_{};
-  std::deque<std::string> unquoted_{};  // of all lines: the cells that are not in the text as they are
+  std::deque<std::string> unquoted_{};  // cells of all lines that are not in the text as they are
   std::size_t examples_ = 0;
   std::vector<float> values_{};
   bool named_ = false;
