@@ -400,6 +400,36 @@ TEST(Diagnosis, AReplicaThatWorksWhileTheOthersWaitIsAStraggler) {
       "the time");
 }
 
+// Workers that work at every fourth look, of the calls of which the last one has made a seventeenth.
+TEST(Diagnosis, AReplicaThatMakesFewerCallsIsAStraggler) {
+  Answers run;
+  run.evidence.samples.clear();
+  for (std::size_t i = 0; i < 20; ++i)
+    run.evidence.samples.push_back(
+        look(Answers(), i % 4 == 0 ? std::vector<std::size_t>{2, 3, 4} : std::vector<std::size_t>(), /*busy=*/false));
+  run.evidence.before = measured(10, 0);
+  run.evidence.after = measured(12, 0);
+  for (const std::uint64_t worker : {0U, 1U, 2U}) {
+    MeasureRecord::Calls calls{
+        .caller = "worker/" + std::to_string(worker), .callee = "server", .method = "push", .calls = 5000};
+    run.evidence.before.calls.push_back(calls);
+    calls.calls += worker == 2 ? 100 : 1700;
+    run.evidence.after.calls.push_back(calls);
+  }
+  const std::vector<Diagnosis> all = tool::diagnose_load(run.evidence);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::straggler);
+  EXPECT_EQ(all[0].text,
+            "worker/2 is a straggler: a call, with the work for it, takes it 17 times as long as the other 2 of its "
+            "group; it makes 50 calls a second, and the median of them 850");
+  // One that sleeps by its own choice is none.
+  for (WaitsRecord& sample : run.evidence.samples) {
+    sample.processes[4].waits->nodes.front().run_thread = 1;
+    sample.processes[4].waits->nodes.front().threads = {{.thread = 1, .what = For::time, .left = 1.0}};
+  }
+  EXPECT_TRUE(tool::diagnose_load(run.evidence).empty());
+}
+
 TEST(Diagnosis, AServiceThatAlwaysWorksWithAQueueIsSaturated) {
   Answers run;
   run.evidence.samples.clear();
