@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 
 namespace lp::launch {
 namespace {
@@ -20,24 +21,26 @@ std::vector<std::string> callers_of(const Plan& plan, const std::string& node) {
   return names;
 }
 
-std::vector<std::string> missing_callers(const Plan& plan, const std::string& node,
-                                         const std::set<std::string>& waiting) {
-  std::vector<const PlanNode*> callers;
-  std::set<std::size_t> groups;
-  for (const PlanNode& caller : plan.nodes) {
-    if (waiting.contains(caller.name)) {
-      groups.insert(caller.group);
-    } else if (calls(plan, caller, node)) {
-      callers.push_back(&caller);
-    }
+MissingCallers missing_callers(const Plan& plan, const std::string& node, const std::set<std::string>& waiting,
+                               bool on_its_way) {
+  std::map<std::size_t, std::size_t> callers;  // by group
+  std::set<std::size_t> groups;                // that wait
+  for (const PlanNode& one : plan.nodes) {
+    if (calls(plan, one, node)) ++callers[one.group];
+    if (waiting.contains(one.name)) groups.insert(one.group);
   }
-  const bool mates =
-      std::any_of(callers.begin(), callers.end(), [&](const PlanNode* one) { return groups.contains(one->group); });
-  std::vector<std::string> names;
-  for (const PlanNode* caller : callers) {
-    if (!mates || groups.contains(caller->group)) names.push_back(caller->name);
+  MissingCallers missing;
+  missing.mates = std::any_of(groups.begin(), groups.end(), [&](std::size_t group) { return callers[group] > 1; });
+  for (const PlanNode& one : plan.nodes) {
+    if (waiting.contains(one.name) || !calls(plan, one, node)) continue;
+    const bool likely = !missing.mates || groups.contains(one.group);
+    (likely ? missing.likely : missing.unlikely).push_back(one.name);
   }
-  return names;
+  if (missing.mates && missing.likely.empty()) {
+    missing.mates = false;
+    if (!on_its_way) missing.likely.swap(missing.unlikely);
+  }
+  return missing;
 }
 
 }  // namespace lp::launch

@@ -48,6 +48,7 @@ std::pair<std::string, std::string> end_of(const Activity& last) {
     case Activity::End::nobody: return {last.node, "waits for a value"};
     default: break;
   }
+  if (last.lacks_value) return {last.node, "waits for a value"};
   if (last.in_lp && !last.callee.empty()) return {last.callee, "a call on its way"};  // or its reply
   return {last.node, last.work};
 }

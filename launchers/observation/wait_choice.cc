@@ -40,6 +40,15 @@ std::vector<bool> ends_of(const std::vector<Activity>& activities) {
 
 }  // namespace
 
+void take_way(Activity& activity, const WayOut& way) {
+  activity.next = way.unsure ? std::nullopt : way.next;
+  activity.why = way.why;
+  activity.end = way.end;
+  activity.lacks_value = way.unsure;
+  if (!way.does.empty()) activity.does = way.does;
+  activity.detail = way.detail;
+}
+
 std::size_t WaysOut::add_list(std::vector<WayOut> ways) {
   lists_.push_back(std::move(ways));
   return lists_.size() - 1;
@@ -89,11 +98,7 @@ void WaysOut::leave_circles(std::vector<Activity>& activities) const {
     Activity& self = activities[i];
     // The present next one may leave the circle itself.
     if (best == nullptr || (self.next.has_value() && steps[*self.next] <= steps_of(*best))) continue;
-    self.next = best->next;
-    self.why = best->why;
-    self.end = best->end;
-    if (!best->does.empty()) self.does = best->does;
-    self.detail = best->detail;
+    take_way(self, *best);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Some waits end in one of several ways: another activity may bring the value, or take the item. A chain shows one way.
-// It shows a circle only when every way leads into it: then nothing is left that could end the wait. Values, and a
-// pure function.
+// It shows a circle only when every way leads into it: then nothing is left that could end the wait. Values, and
+// pure functions.
 
 #include <cstddef>
 #include <map>
@@ -20,7 +20,11 @@ struct WayOut {
   Activity::End end = Activity::End::unknown;  // without a next one
   std::string does{};                          // empty: as in the activity
   std::string detail{};
+  bool unsure = false;  // the next one could end it, and is not expected to: a chain does not go on to it
 };
+
+// Makes it the way of the activity's chain.
+void take_way(Activity& activity, const WayOut& way);
 
 class WaysOut {
  public:

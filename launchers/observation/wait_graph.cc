@@ -1,7 +1,6 @@
 #include "launchers/observation/wait_graph.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -294,28 +293,28 @@ class Builder {
 
   // The wait may end in each of these ways.
   void take_first(std::size_t i, std::vector<WayOut> ways) {
-    Activity& self = all_[i];
-    const WayOut& first = ways.front();
-    self.next = first.next;
-    self.why = first.why;
-    self.end = first.end;
-    if (!first.does.empty()) self.does = first.does;
-    self.detail = first.detail;
+    take_way(all_[i], ways.front());
     if (ways.size() > 1) ways_.offer(i, ways_.add_list(std::move(ways)));
   }
 
-  const std::vector<std::string>& missing_at(const std::string& node) {
+  const MissingCallers& missing_at(const std::string& node) {
     const auto [at, is_new] = missing_.try_emplace(node);
     if (!is_new) return at->second;
     std::set<std::string> waiting;
-    for (const OpenCall* call : calls_to_[node]) waiting.insert(call->caller);
-    return at->second = missing_callers(plan_, node, waiting);
+    std::set<std::uint64_t> sent, returned;  // by chain
+    for (const OpenCall* call : calls_to_[node]) {
+      waiting.insert(call->caller);
+      const bool is_open = call->state == CallState::open || call->state == CallState::paused;
+      (is_open ? returned : sent).insert(call->chain);
+    }
+    const bool on_its_way = !std::includes(returned.begin(), returned.end(), sent.begin(), sent.end());
+    return at->second = missing_callers(plan_, node, waiting, on_its_way);
   }
 
   // Which others there are is known later: see link_to_bringers().
   void follow_missing(std::size_t i) {
     Activity& self = all_[i];
-    self.missing = missing_at(self.node);
+    self.missing = missing_at(self.node).likely;
     if (self.missing.empty() && self.work != "run()" && has_run(self.node)) self.missing.push_back(self.node);
     brought_.emplace_back(i, self.node);
     lacks_value_.insert(i);
@@ -337,23 +336,31 @@ class Builder {
       if (first == all.end()) {
         all_[i].end = End::nobody;
       } else {
-        link(i, *first->next, first->why);
+        take_way(all_[i], *first);
       }
     }
   }
 
-  // The activities that may bring a value at the node: those of the callers that have not come, and then its own.
+  // The activities that may bring a value at the node: those of the callers that have not come, and then its own. A
+  // caller that sleeps by its own choice is expected to bring nothing, but where the others of its group have come.
   std::vector<WayOut> bringers_of(const std::string& node) {
-    std::vector<WayOut> all;
+    std::vector<WayOut> all, unsure;
     std::set<std::string> seen{node};
-    std::vector<std::string> callers = missing_at(node);
-    for (std::size_t i = 0; i < callers.size(); ++i) {
-      if (!seen.insert(callers[i]).second) continue;
+    const MissingCallers& missing = missing_at(node);
+    std::vector<std::string> callers = missing.likely;
+    const auto add_caller = [&](const std::string& caller, bool likely) {
       for (const bool lacks : {false, true}) {
-        for (const std::size_t other : by_node_[callers[i]]) {
-          if (lacks_value_.contains(other) == lacks) all.push_back({.next = other, .why = Why::missing});
+        for (const std::size_t other : by_node_[caller]) {
+          if (lacks_value_.contains(other) != lacks) continue;
+          const bool sure = likely && (missing.mates || all_[other].end != End::sleeps);
+          if (!sure && all_[other].until_stop) continue;
+          (sure ? all : unsure).push_back({.next = other, .why = Why::missing, .unsure = !sure});
         }
       }
+    };
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      if (!seen.insert(callers[i]).second) continue;
+      add_caller(callers[i], true);
       if (by_node_[callers[i]].empty()) {  // it comes when somebody calls it
         const std::vector<std::string> further = callers_of(plan_, callers[i]);
         callers.insert(callers.end(), further.begin(), further.end());
@@ -365,6 +372,10 @@ class Builder {
         all.push_back({.next = other, .why = Why::own});
       }
     }
+    for (const std::string& caller : missing.unlikely) {
+      if (seen.insert(caller).second) add_caller(caller, false);
+    }
+    all.insert(all.end(), unsure.begin(), unsure.end());
     return all;
   }
 
@@ -462,7 +473,7 @@ class Builder {
   std::map<std::string, ThreadsById> threads_;  // by process
   std::map<std::string, std::vector<const OpenCall*>> calls_to_;
   std::map<std::string, std::vector<const OpenCall*>> calls_by_;
-  std::map<std::string, std::vector<std::string>> missing_;   // by node: see missing_at
+  std::map<std::string, MissingCallers> missing_;             // by node: see missing_at
   std::vector<std::pair<std::size_t, std::string>> brought_;  // activities that others may end, at this node
   std::set<std::size_t> lacks_value_;                         // those for whose value there is no call
   WaysOut ways_;
@@ -471,27 +482,6 @@ class Builder {
 };
 
 }  // namespace
-
-std::string lasts(double seconds) { return seconds > 0 ? ", for " + age_text(seconds) : std::string(); }
-
-std::string age_text(double seconds) {
-  const double step = seconds < 1 ? 1e-3 : seconds < 10 ? 0.1 : 1;
-  return duration_text(from_seconds(std::round(seconds / step) * step));
-}
-
-std::string name_of(const Activity& activity) {
-  return activity.work.empty() ? activity.node : activity.node + "." + activity.work;
-}
-
-std::vector<std::size_t> WaitGraph::chain_of(std::size_t activity) const {
-  std::vector<std::size_t> chain{activity};
-  std::set<std::size_t> seen{activity};
-  for (auto next = activities[activity].next; next.has_value(); next = activities[*next].next) {
-    chain.push_back(*next);
-    if (!seen.insert(*next).second) break;
-  }
-  return chain;
-}
 
 WaitGraph wait_graph(const Plan& plan, const WaitsRecord& record) { return Builder(plan, record).build(); }
 

@@ -58,6 +58,7 @@ struct Activity {
   End end = End::unknown;              // without a next one
   bool until_stop = false;             // End::sleeps: until the run stops
   bool restarts = false;               // End::down: it has failed, and is expected to come back
+  bool lacks_value = false;            // End::unknown: it waits for a value, and nobody knows which code will bring it
   std::string detail{};                // about the end: the system call, the last failure, the host, the process
   std::vector<std::string> missing{};  // Why::missing: the nodes that may bring the value
 };

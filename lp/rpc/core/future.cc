@@ -225,7 +225,8 @@ bool StateBase::wait_until(Time time, Stage stage) {
     const Time next = std::min(limit, later(begin, pause));
     in_time = true;
     {
-      const WaitScope wait(context, event, {.what = what_of(stage), .awaited = this, .since = since, .until = limit});
+      const WaitScope wait(context, event,
+                           {.what = what_of(stage), .awaited = this, .since = since, .until = std::min(own, given)});
       while (!has_come(stage) && in_time && !(stopped = wait.stopped())) {
         in_time = reading.read() ? !passed(next) : event.wait(next);
       }

@@ -161,7 +161,7 @@ struct WaitNote {
   WaitingThread::For what = WaitingThread::For::time;
   StateBase* awaited = nullptr;  // the call or promise that it waits for; null: something else
   Time since{};
-  Time until = kNever;
+  Time until = kNever;  // its deadline; a wait in slices ends earlier, and begins again
 };
 
 struct ServiceInstance::Wait {

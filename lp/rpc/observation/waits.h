@@ -29,7 +29,7 @@ struct WaitingThread {
   std::uint64_t call_chain = 0;  // the chain of the call; 0: there is no call
   std::uint64_t chain = 0;       // the chain of the code that waits; 0: it is no handler
   double seconds = 0;            // so far
-  std::optional<double> left{};  // until its deadline; nothing: it has none
+  std::optional<double> left{};  // until the deadline of the call, or the end of a sleep; nothing: it has none
 };
 
 // A call without a reply.

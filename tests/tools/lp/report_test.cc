@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "tools/lp/report/report_page.h"
 
@@ -22,6 +23,45 @@ TEST(ReportPage, NodesThatAreRestartedTogetherHaveARowTogether) {
   const std::string page = report_page(history);
   EXPECT_NE(page.find(">server/1, server/2</td><td class=\"text\">" + together), std::string::npos) << page;
   EXPECT_NE(page.find(">server/1</td><td class=\"text\">" + together), std::string::npos) << page;
+}
+
+// Three workers of a server, of which one makes a seventeenth of the calls of the others.
+TEST(ReportPage, AReplicaThatHasMadeFewerCallsIsNamed) {
+  RunHistory history;
+  history.plan.groups = {{.first = 0, .size = 1}, {.first = 1, .size = 3}};
+  history.plan.groups[0].options.name = "server";
+  history.plan.groups[1].options.name = "worker";
+  history.plan.nodes = {{.name = "server", .group = 0}};
+  UsageRecord::Interval interval{.begin = 100, .end = 200, .looks = 100, .nodes = {{.idle = 100}}};
+  history.usage.nodes = {"server"};
+  for (const char* worker : {"worker/0", "worker/1", "worker/2"}) {
+    history.plan.nodes.push_back({.name = worker, .group = 1, .calls = {0}});
+    history.usage.nodes.emplace_back(worker);
+    history.usage.edges.push_back({.caller = worker, .callee = "server", .calls = 17'000});
+    interval.nodes.push_back({.works = 10, .waits = 90});
+  }
+  for (const std::string& node : history.usage.nodes) {
+    history.run.status.nodes.push_back({.name = node, .state = NodeStatus::State::running, .incarnation = 1});
+  }
+  history.usage.edges[1].calls = 1'000;
+  interval.nodes[2] = {.works = 40, .waits = 60};
+  history.usage.intervals = {interval};
+  const auto sentences = [&] { return stragglers_of(history, summaries_of(history)); };
+  EXPECT_EQ(sentences(), (std::vector<std::string>{
+                             "worker/1 is a straggler: a call, with the work for it, takes it 17 times as long as the "
+                             "other 2 of its group; it makes 10 calls a second, and the median of them 170."}));
+  EXPECT_EQ(report_page(history).find("No replica was much slower"), std::string::npos);
+  // Nobody knows what it has waited for.
+  history.usage.intervals[0].nodes[2] = {.works = 1, .waits = 99};
+  EXPECT_EQ(sentences(),
+            (std::vector<std::string>{"worker/1 makes 5.9 % of the calls of the median of the other 2 of its group, "
+                                      "and waits for 99 % of the time."}));
+  // It came later, and is as fast as the others since then.
+  history.usage.intervals.insert(history.usage.intervals.begin(), interval);
+  history.usage.intervals[0].nodes[2] = {.down = 100};
+  history.usage.intervals[1].nodes[2] = {.works = 10, .waits = 90};
+  history.usage.edges[1].calls = 8'500;
+  EXPECT_TRUE(sentences().empty());
 }
 
 }  // namespace

@@ -41,9 +41,50 @@ double steps_per_second(const UsageRecord& usage, std::size_t node, double secon
   return seconds > 0 ? steps / seconds : 0;
 }
 
+// The share of the looks before the node first had a process that answered: it came later. With further incarnations,
+// the looks at which it has none are no work of its either. Else it was only slow to answer.
+double absent_share(const UsageRecord& usage, std::size_t node, const NodeSummary& summary) {
+  if (summary.status.incarnation > 1) return summary.down;
+  double looks = 0;
+  double before = 0;
+  bool came = false;
+  for (const UsageRecord::Interval& interval : usage.intervals) {
+    const UsageRecord::NodeUse& use = interval.nodes[node];
+    came = came || use.works + use.waits + use.idle > 0;
+    looks += interval.looks;
+    if (!came) before += use.down;
+  }
+  return looks > 0 ? before / looks : 0;
+}
+
 std::string group_name(const Plan& plan, const std::string& node) {
   const auto at = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const auto& one) { return one.name == node; });
   return at == plan.nodes.end() ? node : plan.groups[at->group].options.name;
+}
+
+std::map<std::string, Share> shares_of(const RunHistory& history, const std::vector<NodeSummary>& nodes) {
+  const UsageRecord& usage = history.usage;
+  std::map<std::string, Share> shares;
+  double seconds = 0;
+  for (const UsageRecord::Interval& interval : usage.intervals) seconds += interval.end - interval.begin;
+  for (std::size_t i = 0; i < usage.nodes.size(); ++i) {
+    const auto at =
+        std::find_if(nodes.begin(), nodes.end(), [&](const auto& one) { return one.status.name == usage.nodes[i]; });
+    if (at == nodes.end()) continue;
+    shares[usage.nodes[i]] = {.works = at->works,
+                              .kept = at->waits,
+                              .away = at->idle + absent_share(usage, i, *at),
+                              .looks = looks_of(usage),
+                              .steps = steps_per_second(usage, i, seconds),
+                              .seconds = seconds};
+  }
+  for (const UsageRecord::Edge& edge : usage.edges) {
+    const bool mates = group_name(history.plan, edge.caller) == group_name(history.plan, edge.callee);
+    shares[edge.caller].calls[mates ? std::string() : edge.callee] += static_cast<double>(edge.calls);
+    shares[edge.caller].units += static_cast<double>(edge.calls);
+    shares[edge.callee].units += static_cast<double>(edge.calls);
+  }
+  return shares;
 }
 
 // The sentence of a replica at which the waits of others end much more often than at its mates.
@@ -184,18 +225,7 @@ std::vector<PathPart> critical_path(const UsageRecord& usage) {
 }
 
 std::vector<std::string> stragglers_of(const RunHistory& history, const std::vector<NodeSummary>& nodes) {
-  const UsageRecord& usage = history.usage;
-  std::map<std::string, Share> shares;
-  double seconds = 0;
-  for (const UsageRecord::Interval& interval : usage.intervals) seconds += interval.end - interval.begin;
-  for (std::size_t i = 0; i < usage.nodes.size(); ++i) {
-    shares[usage.nodes[i]].steps = steps_per_second(usage, i, seconds);
-  }
-  for (const NodeSummary& node : nodes) shares[node.status.name].works = node.works;
-  for (const UsageRecord::Edge& edge : usage.edges) {
-    shares[edge.caller].units += static_cast<double>(edge.calls);
-    shares[edge.callee].units += static_cast<double>(edge.calls);
-  }
+  const std::map<std::string, Share> shares = shares_of(history, nodes);
   std::vector<std::string> sentences;
   for (const PlanGroup& group : history.plan.groups) {
     std::vector<std::string> names;

@@ -119,7 +119,9 @@ class Search {
 
   // The last activity of the chain that waits for a value or a reader.
   std::size_t place_of(const std::vector<std::size_t>& chain, Kind kind) const {
-    if (graph_.activities[chain.back()].end == End::nobody) return chain.back();
+    if (graph_.activities[chain.back()].end == End::nobody || graph_.activities[chain.back()].lacks_value) {
+      return chain.back();
+    }
     if (kind == Kind::missing) return lacking(chain).value_or(chain.back());
     for (std::size_t at = chain.size() - 1; at > 0; --at) {
       if (graph_.activities[chain[at - 1]].why == Why::reader) return chain[at - 1];
@@ -140,6 +142,7 @@ class Search {
     }
     if (chain.size() == 1) return std::nullopt;  // nobody waits for it
     if (end.end == End::blocked) return Kind::blocked;
+    if (end.lacks_value) return Kind::missing;
     const auto has = [&](Why why) {
       return std::any_of(chain.begin(), chain.end() - 1,
                          [&](std::size_t i) { return graph_.activities[i].why == why; });
@@ -172,8 +175,11 @@ class Search {
              end.does;
     }
     std::string text = name_of(cause) + " waits for a value that another call must bring";
-    if (cause.missing.empty()) return text + ", and no node is left that could call it";
+    if (cause.missing.empty()) {
+      return text + (cause.lacks_value ? ", and nobody knows which" : ", and no node is left that could call it");
+    }
     text += ", and " + join(cause.missing, ", ") + (cause.missing.size() == 1 ? " has" : " have") + " not called";
+    if (&cause == &end) return text;
     return text + ": " + name_of(end) + " " + end.does;
   }
 

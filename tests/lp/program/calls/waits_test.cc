@@ -93,6 +93,31 @@ TEST_P(WaitsTest, ACallWhoseHandlerHasReturnedAFuture) {
   EXPECT_FALSE(has_call(after, "later", CallState::open));
 }
 
+// A short wait that may be repeated is no deadline: the call has its own.
+TEST(Waits, AWaitInSlicesHasTheDeadlineOfItsCall) {
+  for (const Duration limit : {Duration(std::chrono::seconds(1000)), kForever}) {
+    Program made("waits");
+    auto desk = made.add<Desk>({.name = "service"});
+    made.function(
+        {.name = "caller"},
+        [limit](Client<Desk> one) {
+          EXPECT_TRUE(one.within(limit).async<&Desk::later>().wait_for(std::chrono::seconds(50)));
+        },
+        desk);
+    LocalRun run(made);
+    wait_until(run.runtime(), [&](const ProcessWaits& waits) {
+      const NodeWaits* const caller = find(waits, "caller");
+      if (caller == nullptr || caller->threads.empty() || !has_call(waits, "later", CallState::open)) return false;
+      const std::optional<double> left = caller->threads.front().left;
+      EXPECT_EQ(left.has_value(), limit != kForever);
+      EXPECT_GT(left.value_or(1000), 900);
+      return true;
+    });
+    run.client(desk).call<&Desk::bring>();
+    run.wait_ended(1);
+  }
+}
+
 TEST_P(WaitsTest, AHandlerThatWaitsInItsTurn) {
   const Program made = program();
   ReachedRun run(made, GetParam());

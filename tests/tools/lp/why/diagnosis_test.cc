@@ -8,65 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "tests/tools/lp/why/answers.h"
+
 namespace lp::test {
 namespace {
 
 using tool::Diagnosis;
-using tool::Evidence;
 using Kind = Diagnosis::Kind;
 using For = WaitingThread::For;
 using CallState = OpenCall::State;
 using State = NodeStatus::State;
-
-// worker/0, worker/1, worker/2 ──▶ server ──▶ log, a process each.
-struct Answers {
-  Evidence evidence{};
-
-  Answers() {
-    Plan& plan = evidence.plan;
-    plan.groups = {{.first = 0, .size = 1}, {.first = 1, .size = 1}, {.first = 2, .size = 3}};
-    plan.nodes = {{.name = "log", .group = 0},
-                  {.name = "server", .group = 1, .calls = {0}},
-                  {.name = "worker/0", .group = 2, .calls = {1}},
-                  {.name = "worker/1", .group = 2, .calls = {1}},
-                  {.name = "worker/2", .group = 2, .calls = {1}}};
-    WaitsRecord& sample = evidence.samples.emplace_back();
-    int pid = 100;
-    for (const PlanNode& node : plan.nodes) {
-      sample.status.nodes.push_back({.name = node.name, .state = State::running, .incarnation = 1});
-      sample.processes.push_back({.nodes = {node.name},
-                                  .host = "h" + std::to_string(pid - 99),
-                                  .pid = pid,
-                                  .waits = ProcessWaits{.nodes = {{.node = node.name}}},
-                                  .threads = std::vector<launch::ThreadState>()});
-      ++pid;
-    }
-  }
-
-  WaitsRecord& sample() { return evidence.samples.back(); }
-  WaitsRecord::Process& process(std::size_t node) { return sample().processes[node]; }
-  NodeWaits& node(std::size_t node) { return process(node).waits->nodes.front(); }
-
-  // The node's run() is in this thread, which waits for a call.
-  void run_waits(std::size_t id, const std::string& callee, const std::string& method, std::uint64_t chain) {
-    node(id).run_thread = 1;
-    node(id).threads.push_back(
-        {.thread = 1, .callee = callee, .method = method, .call_chain = chain, .seconds = 5, .left = 25.0});
-    process(id).waits->calls.push_back({.caller = node(id).node, .callee = callee, .method = method, .chain = chain});
-  }
-  // A handler has the turn, in thread 7, which is in this state.
-  void handler(std::size_t id, const std::string& work, const std::string& caller, std::uint64_t chain,
-               launch::ThreadState state) {
-    node(id).turn = {.work = work, .caller = caller, .chain = chain, .thread = 7, .seconds = 5};
-    state.id = 7;
-    process(id).threads->push_back(std::move(state));
-  }
-
-  std::vector<Diagnosis> diagnose() {
-    evidence.samples.push_back(evidence.samples.back());
-    return tool::diagnose(evidence);
-  }
-};
 
 TEST(Diagnosis, ConcernsTheNodesOfAllItsChains) {
   Answers run;
@@ -398,6 +349,36 @@ TEST(Diagnosis, AReplicaThatWorksWhileTheOthersWaitIsAStraggler) {
       all[0].text,
       "worker/2 is a straggler: a step takes it 5.0 times as long as the other 2 of its group; it works for 100 % of "
       "the time");
+}
+
+// Workers that work at every fourth look, of the calls of which the last one has made a seventeenth.
+TEST(Diagnosis, AReplicaThatMakesFewerCallsIsAStraggler) {
+  Answers run;
+  run.evidence.samples.clear();
+  for (std::size_t i = 0; i < 20; ++i)
+    run.evidence.samples.push_back(
+        look(Answers(), i % 4 == 0 ? std::vector<std::size_t>{2, 3, 4} : std::vector<std::size_t>(), /*busy=*/false));
+  run.evidence.before = measured(10, 0);
+  run.evidence.after = measured(12, 0);
+  for (const std::uint64_t worker : {0U, 1U, 2U}) {
+    MeasureRecord::Calls calls{
+        .caller = "worker/" + std::to_string(worker), .callee = "server", .method = "push", .calls = 5000};
+    run.evidence.before.calls.push_back(calls);
+    calls.calls += worker == 2 ? 100 : 1700;
+    run.evidence.after.calls.push_back(calls);
+  }
+  const std::vector<Diagnosis> all = tool::diagnose_load(run.evidence);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, Kind::straggler);
+  EXPECT_EQ(all[0].text,
+            "worker/2 is a straggler: a call, with the work for it, takes it 17 times as long as the other 2 of its "
+            "group; it makes 50 calls a second, and the median of them 850");
+  // One that sleeps by its own choice is none.
+  for (WaitsRecord& sample : run.evidence.samples) {
+    sample.processes[4].waits->nodes.front().run_thread = 1;
+    sample.processes[4].waits->nodes.front().threads = {{.thread = 1, .what = For::time, .left = 1.0}};
+  }
+  EXPECT_TRUE(tool::diagnose_load(run.evidence).empty());
 }
 
 TEST(Diagnosis, AServiceThatAlwaysWorksWithAQueueIsSaturated) {
