@@ -244,6 +244,9 @@ std::string summary_json(const Trace& trace, const std::string& file, const Endi
 
 int trace_command(const Arguments& arguments, Screen& screen) {
   const Duration duration = from_seconds(arguments.seconds("for", 10));
+  if (duration <= Duration::zero()) {
+    throw CommandError(Exit::usage, "--for=" + arguments.value("for") + ": a trace takes more than no time");
+  }
   const std::string file = arguments.has("output") ? arguments.value("output") : "trace.json";
   const std::optional<double> share = share_of(arguments);
   check_output(file);

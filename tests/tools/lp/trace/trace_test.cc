@@ -160,6 +160,14 @@ TEST_F(TraceTest, RefusesWhatItCannotDo) {
   EXPECT_EQ(lp("trace last --sample=2").code, 2);
   EXPECT_EQ(lp("trace last --sample=none").code, 2);
   EXPECT_EQ(lp("trace last --sample=0").code, 2);
+  const Ended none = lp("trace last --for=0");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_TRUE(has(none.output, "--for=0: ")) << none.output;
+  for (const std::string command : {"trace last", "report last", "plot last loss"}) {
+    const Ended nameless = lp(command + " -o ''");
+    EXPECT_EQ(nameless.code, 2) << command;
+    EXPECT_TRUE(has(nameless.output, "--output has no name of a file")) << nameless.output;
+  }
   Subprocess program = start("processes");
   ASSERT_TRUE(program.read_until("step 3")) << program.err();
   const std::string missing = directory_.path() / "missing";
