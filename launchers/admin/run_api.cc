@@ -70,9 +70,8 @@ RunApi::RunApi(const std::filesystem::path& directory, const SupervisionGraph& g
 void RunApi::forget(Client client) {
   followers_.erase(client);
   for (auto& [subject, question] : questions_) question.clients.erase(client);
-  if (recording_ != client) return;
+  if (!recording_.has_value() || recording_->client != client) return;
   recording_.reset();
-  spans_.clear();
   coordinator_.record_spans({.ends = true});
 }
 
@@ -141,19 +140,19 @@ std::string RunApi::stop(const std::string& reason, const std::string& given_by,
 
 void RunApi::record_spans(Client client, const Sampling& sampling) {
   if (!(sampling.share >= 0 && sampling.share <= 1)) throw Error(ErrorKind::failed, "a share is between 0 and 1");
-  if (recording_.value_or(client) != client) {
+  if (recording_.has_value() && recording_->client != client) {
     throw Error(ErrorKind::failed, "the spans of this run are being recorded already: wait until that has ended");
   }
-  recording_ = client;
+  if (!recording_.has_value()) recording_ = Recording{.client = client, .begin = now()};
   const std::size_t processes = std::max<std::size_t>(graph_.processes.size(), 1);
-  order_ = {.sampling = sampling, .most = std::clamp(kSpansAtOnce / processes, kLeastSpans, kMostSpans)};
+  recording_->order = {.sampling = sampling, .most = std::clamp(kSpansAtOnce / processes, kLeastSpans, kMostSpans)};
   ask(client, Inquiry::spans);
 }
 
 std::vector<std::size_t> RunApi::send_question(Inquiry what, const std::string& node) {
   if (what == Inquiry::spans) {
-    order_.sent = now();
-    return coordinator_.record_spans(order_);
+    recording_->order.sent = now();
+    return coordinator_.record_spans(recording_->order);
   }
   return node.empty() ? coordinator_.measure(what) : std::vector{coordinator_.measure(what, node)};
 }
@@ -174,7 +173,11 @@ void RunApi::ask(Client client, Inquiry what, const std::string& node) {
 }
 
 void RunApi::on_measured(std::size_t process, const Measurement& part) {
-  if (part.spans.has_value() && recording_.has_value()) spans_.push_back({process, now(), *part.spans});
+  if (part.spans.has_value() && recording_.has_value()) {
+    recording_->answers.push_back({process, now(), *part.spans});
+    recording_->since[process] = now();
+    if (part.last_spans) recording_->handed_over.insert(process);
+  }
   for (auto& [subject, question] : questions_) {
     const bool being_asked = question.until == kNever && subject.second.empty();  // threads answer at once
     if (!being_asked && !question.parts.contains(process)) continue;
@@ -188,6 +191,33 @@ void RunApi::on_measured(std::size_t process, const Measurement& part) {
     all.left_out += part.left_out;
   }
   answer_complete();
+}
+
+// A process that has ended answers no more.
+void RunApi::on_ended(std::size_t process, int pid) {
+  if (!recording_.has_value()) return;
+  const Time since = std::exchange(recording_->since.try_emplace(process, recording_->begin).first->second, now());
+  const bool handed_over = recording_->handed_over.erase(process) > 0;
+  if (pid != 0 && !handed_over) {
+    recording_->lost.push_back({.nodes = names_of(process),
+                                .since = since.time_since_epoch().count(),
+                                .ended = now().time_since_epoch().count()});
+  }
+  const auto question = questions_.find({Inquiry::spans, {}});
+  if (question == questions_.end() || !question->second.parts.contains(process)) return;
+  question->second.parts[process].spans.emplace();
+  answer_complete();
+}
+
+std::vector<std::string> RunApi::names_of(std::size_t process) const {
+  std::vector<std::string> names;
+  for (const NodeId node : graph_.processes[process].nodes) names.push_back(graph_.nodes[node].name);
+  return names;
+}
+
+void RunApi::finish(Time until) {
+  if (recording_.has_value()) server_.send(recording_->client, spans_record({}));
+  server_.finish(until);
 }
 
 Time RunApi::next() const {
@@ -219,7 +249,7 @@ std::string RunApi::answer_to(const Subject& subject, const Question& question) 
   switch (subject.first) {
     case Inquiry::use: return use_record(question);
     case Inquiry::waits: return to_json(waits_of_run(graph_, status_(), question.parts));
-    case Inquiry::spans: return spans_record();
+    case Inquiry::spans: return spans_record(question);
     case Inquiry::moment:
     case Inquiry::stacks: break;
   }
@@ -264,18 +294,24 @@ std::string RunApi::use_record(const Question& question) {
   return to_json(record);
 }
 
-std::string RunApi::spans_record() {
-  SpansRecord record{.clock = clock_name(), .most = order_.most};
-  const RunStatus status = status_();
-  for (Spans& spans : std::exchange(spans_, {})) {
-    SpansRecord::Process& entry = record.processes.emplace_back();
-    for (const NodeId node : graph_.processes[spans.process].nodes) {
-      entry.nodes.push_back(graph_.nodes[node].name);
-      entry.host = status.nodes[node].host;
-      entry.pid = status.nodes[node].pid;
+std::string RunApi::spans_record(const Question& question) {
+  SpansRecord record{.clock = clock_name()};
+  for (const auto& [process, part] : question.parts) {
+    if (part.spans.has_value()) continue;
+    for (std::string& name : names_of(process)) record.silent.push_back(std::move(name));
+  }
+  if (recording_.has_value()) {
+    record.most = recording_->order.most;
+    record.lost = std::exchange(recording_->lost, {});
+    const RunStatus status = status_();
+    for (Spans& spans : std::exchange(recording_->answers, {})) {
+      const NodeStatus& first = status.nodes[graph_.processes[spans.process].nodes.front()];
+      record.processes.push_back({.nodes = names_of(spans.process),
+                                  .host = first.host,
+                                  .pid = first.pid,
+                                  .came = spans.came.time_since_epoch().count(),
+                                  .spans = std::move(spans.text)});
     }
-    entry.came = spans.came.time_since_epoch().count();
-    entry.spans = std::move(spans.text);
   }
   record.time = now().time_since_epoch().count();
   record.wall = wall_clock();

@@ -9,7 +9,8 @@
 //   {"ask":"measure"}                        a MeasureRecord: the processes' resources, and the calls between nodes
 //   {"ask":"waits"}                          a WaitsRecord: what nodes and threads wait for
 //   {"ask":"spans","share":1,"bounded":true} a SpansRecord: the spans since the last time; they are recorded until the
-//                                            client, the only one at a time, closes its connection
+//                                            client, the only one at a time, closes its connection. When the run ends,
+//                                            the last spans come without a request
 //   {"ask":"stack","node":"worker/1"}        {"stack":"..."}: the native stacks of the threads of the node's process
 //   {"ask":"restart","node":"worker/1"}      {"done":"..."}; of a group, too; with "force":true also when that throws
 //                                            away work that no checkpoint has
@@ -56,11 +57,13 @@ class RunApi {
   void publish(std::string_view status);
   // Takes a part of the answer to Coordinator::measure().
   void on_measured(std::size_t process, const Measurement& part);
+  // A process of this id has ended; 0: its nodes were threads of this one.
+  void on_ended(std::size_t process, int pid);
   // When advance() is due: then an answer goes out without the processes that have not answered.
   Time next() const;
   void advance(Time now);
   // The run has ended, and its result is written.
-  void finish(Time until) { server_.finish(until); }
+  void finish(Time until);
 
  private:
   using Client = AdminServer::Client;
@@ -86,7 +89,8 @@ class RunApi {
   std::string answer_to(const Subject& subject, const Question& question);
   int pid_of(std::size_t process);
   std::string use_record(const Question& question);
-  std::string spans_record();
+  std::string spans_record(const Question& question);
+  std::vector<std::string> names_of(std::size_t process) const;
 
   const std::filesystem::path directory_;
   const SupervisionGraph& graph_;
@@ -94,15 +98,22 @@ class RunApi {
   Function<RunStatus()> status_;
   std::set<Client> followers_;
   std::map<Subject, Question> questions_;
-  // The client for which spans are recorded, its order, and the answers that came since it got the last ones.
-  std::optional<Client> recording_;
-  SpanOrder order_;
   struct Spans {
     std::size_t process = 0;
     Time came{};
     std::string text{};
   };
-  std::vector<Spans> spans_;
+  // Spans are recorded for one client: its order, and what came since it got the last answer.
+  struct Recording {
+    Client client{};
+    SpanOrder order{};
+    std::vector<Spans> answers{};
+    std::vector<SpansRecord::Lost> lost{};
+    Time begin{};
+    std::map<std::size_t, Time> since{};  // by process: its last answer
+    std::set<std::size_t> handed_over{};  // the processes that end, and have sent all
+  };
+  std::optional<Recording> recording_;
   AdminServer server_;
 };
 

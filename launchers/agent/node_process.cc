@@ -57,6 +57,7 @@ class NodeHost final : public Runtime::Observer {
     }
     ender_ = Thread();
     if (stopping_) await_leave();
+    hand_over_spans();
     runtime_.reset();
     loop_.dispatch();  // handles the last events of the runtime
     for (const Time end = after(kFlushTimeout); control_.pending() > 0 && now() < end;) {
@@ -150,7 +151,7 @@ class NodeHost final : public Runtime::Observer {
     } else if (const auto* measure = message->body_as_Measure()) {
       answer(static_cast<Inquiry>(measure->what()));
     } else if (const auto* order = message->body_as_RecordSpans()) {
-      record_spans(*order);
+      record_spans(unpack_order(*order));
     } else if (message->body_as_Leave() != nullptr) {
       may_leave_ = true;
     } else if (const auto* probe = message->body_as_Probe(); probe != nullptr && is_here(probe->node())) {
@@ -167,14 +168,24 @@ class NodeHost final : public Runtime::Observer {
     control_.send(pack(unit_, incarnation_, std::move(waits)));
   }
 
-  void record_spans(const control::RecordSpans& message) {
-    const SpanOrder order{.sampling = {.share = message.share(), .bounded = message.bounded()},
-                          .most = message.most(),
-                          .ends = message.ends(),
-                          .sent = Time(Duration(message.sent()))};
+  void record_spans(const SpanOrder& order) {
+    start_.spans.reset();
+    if (!order.ends) start_.spans = order;
     control::SpansT spans;
     spans.text = carry_out(order, runtime_->spans());
     if (!order.ends) control_.send(pack(unit_, incarnation_, std::move(spans)));
+  }
+
+  // Sends what nobody will ask for, because this process ends.
+  void hand_over_spans() {
+    if (!start_.spans.has_value() || !runtime_) return;
+    std::vector<std::string> rest = take_rest(*start_.spans, runtime_->spans());
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      control::SpansT spans;
+      spans.text = std::move(rest[i]);
+      spans.last = i + 1 == rest.size();
+      control_.send(pack(unit_, incarnation_, std::move(spans)));
+    }
   }
 
   Measurement measured() const {
@@ -199,6 +210,7 @@ class NodeHost final : public Runtime::Observer {
       }
       runtime_ = std::make_unique<Runtime>(
           *program_, Runtime::Options{.run = start_.run, .process = start_.process, .network = true}, *this);
+      if (start_.spans.has_value()) runtime_->spans().start(start_.spans->sampling);
       for (const NodeId node : start_.nodes) runtime_->start(node, incarnation_, start_.cut);
     } catch (...) {
       const NodeId first = start_.nodes.empty() ? 0 : start_.nodes.front();

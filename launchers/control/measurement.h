@@ -107,6 +107,7 @@ struct Measurement {
   std::optional<std::vector<ThreadState>> threads{};
   std::optional<Stacks> stacks{};
   std::optional<std::string> spans{};  // packed
+  bool last_spans = false;             // the process ends, and has handed over all that it has recorded
 
   // Whether all parts of the answer are here.
   bool answers(Inquiry what) const;

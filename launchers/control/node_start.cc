@@ -52,6 +52,7 @@ control::StartT pack_start(const NodeStart& start) {
   message.nodes = start.nodes;
   message.cut = start.cut;
   message.sends_cuts = start.sends_cuts;
+  if (start.spans.has_value()) message.spans = std::make_unique<control::RecordSpansT>(pack_order(*start.spans));
   return message;
 }
 
@@ -65,6 +66,7 @@ NodeStart unpack_start(const control::Start& message) {
                                        .secret_key = wire::text_of(message.secret_key())}},
                   .cut = wire::text_of(message.cut()),
                   .sends_cuts = message.sends_cuts()};
+  if (message.spans() != nullptr) start.spans = unpack_order(*message.spans());
   if (message.nodes() != nullptr) start.nodes.assign(message.nodes()->begin(), message.nodes()->end());
   return start;
 }

@@ -3,9 +3,11 @@
 // functions without state.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "launchers/control/spans_record.h"
 #include "lp/rpc/core/run_settings.h"
 #include "lp/wire/node_id.h"
 
@@ -25,8 +27,9 @@ struct NodeStart {
   RunSettings run{};
   ProcessSettings process{};
   std::vector<NodeId> nodes{};
-  std::string cut{};        // the directory from which the nodes load; empty: none
-  bool sends_cuts = false;  // files that are saved below the run's directory are sent to the launcher
+  std::string cut{};                 // the directory from which the nodes load; empty: none
+  bool sends_cuts = false;           // files that are saved below the run's directory are sent to the launcher
+  std::optional<SpanOrder> spans{};  // the process records spans from its first call on
 };
 
 control::StartT pack_start(const NodeStart& start);

@@ -62,6 +62,23 @@ SpanRecord record_of(const control::Span& from, std::string_view name) {
 
 }  // namespace
 
+control::RecordSpansT pack_order(const SpanOrder& order) {
+  control::RecordSpansT message;
+  message.share = order.sampling.share;
+  message.bounded = order.sampling.bounded;
+  message.ends = order.ends;
+  message.most = static_cast<std::uint32_t>(order.most);
+  message.sent = to_number(order.sent);
+  return message;
+}
+
+SpanOrder unpack_order(const control::RecordSpans& message) {
+  return {.sampling = {.share = message.share(), .bounded = message.bounded()},
+          .most = message.most(),
+          .ends = message.ends(),
+          .sent = Time(Duration(message.sent()))};
+}
+
 std::string carry_out(const SpanOrder& order, SpanRecorder& recorder) {
   if (order.ends) {
     recorder.stop();
@@ -72,6 +89,18 @@ std::string carry_out(const SpanOrder& order, SpanRecorder& recorder) {
   spans.recorded = recorder.take(std::min(order.most, kMostSpans));
   spans.answered = now();
   return pack_spans(spans);
+}
+
+std::vector<std::string> take_rest(const SpanOrder& order, SpanRecorder& recorder) {
+  std::vector<std::string> all;
+  for (bool more = true; more;) {
+    ProcessSpans spans{
+        .clock = clock_name(), .sent = order.sent, .arrived = now(), .recorded = recorder.take(kMostSpans)};
+    spans.answered = now();
+    more = spans.recorded.records.size() >= kMostSpans;
+    all.push_back(pack_spans(spans));
+  }
+  return all;
 }
 
 std::string pack_spans(const ProcessSpans& spans) {

@@ -11,6 +11,11 @@
 #include "lp/base/scheduler.h"
 #include "lp/rpc/observation/span_record.h"
 
+namespace lp::control {
+struct RecordSpans;
+struct RecordSpansT;
+}  // namespace lp::control
+
 namespace lp {
 
 class SpanRecorder;
@@ -24,11 +29,19 @@ struct SpansRecord {
     std::int64_t came = 0;  // when this answer of the process was there
     std::string spans{};    // for unpack_spans()
   };
-  std::int64_t time = 0;             // when this answer was made
-  std::int64_t wall = 0;             // the same moment in nanoseconds since 1970
-  std::string clock{};               // the name of the launcher's clock
-  std::uint64_t most = 0;            // a process with so many records may have more of them
-  std::vector<Process> processes{};  // a process that was slow may have two entries, or none
+  // A process that has ended without handing over what it had recorded.
+  struct Lost {
+    std::vector<std::string> nodes{};
+    std::int64_t since = 0;  // its last answer, or the beginning
+    std::int64_t ended = 0;
+  };
+  std::int64_t time = 0;              // when this answer was made
+  std::int64_t wall = 0;              // the same moment in nanoseconds since 1970
+  std::string clock{};                // the name of the launcher's clock
+  std::uint64_t most = 0;             // a process with so many records may have more of them
+  std::vector<Process> processes{};   // a process that was slow may have two entries, or none
+  std::vector<Lost> lost{};           // since the last answer of the run
+  std::vector<std::string> silent{};  // the nodes of the processes that have not answered in time
 };
 
 namespace launch {
@@ -40,6 +53,9 @@ struct SpanOrder {
   bool ends = false;     // it drops what it has, and does not answer
   Time sent{};           // on the launcher's clock
 };
+
+control::RecordSpansT pack_order(const SpanOrder& order);
+SpanOrder unpack_order(const control::RecordSpans& message);
 
 // An answer has at most so many records: then its message has room for it.
 inline constexpr std::size_t kMostSpans = 4000;
@@ -55,6 +71,8 @@ struct ProcessSpans {
 
 // Carries the order out and returns the packed answer; empty when the order ends the recording.
 std::string carry_out(const SpanOrder& order, SpanRecorder& recorder);
+// Returns the packed answers of a process that ends: all that it has recorded. There is at least one.
+std::vector<std::string> take_rest(const SpanOrder& order, SpanRecorder& recorder);
 
 std::string pack_spans(const ProcessSpans& spans);
 // Throws Error when the text is no packed answer.

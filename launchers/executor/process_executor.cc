@@ -209,6 +209,8 @@ void ProcessExecutor::start_there(std::size_t process, const std::filesystem::pa
   const std::string& directory = placer_.host(assignment.host).directory;
   NodeStart start = start_;
   start.nodes = graph_.processes[process].nodes;
+  start.spans = spans_;
+  if (start.spans.has_value()) start.spans->sent = now();
   start.process = {.listen = assignment.listen, .keys = std::exchange(keys_[process], {})};
   start.sends_cuts = !start.run.directory.empty() && !directory.empty();
   if (start.sends_cuts) start.run.directory = directory;
@@ -335,13 +337,9 @@ void ProcessExecutor::measure(std::span<const std::size_t> processes, Inquiry wh
 }
 
 void ProcessExecutor::record_spans(std::span<const std::size_t> processes, const SpanOrder& order) {
-  control::RecordSpansT message;
-  message.share = order.sampling.share;
-  message.bounded = order.sampling.bounded;
-  message.ends = order.ends;
-  message.most = static_cast<std::uint32_t>(order.most);
-  message.sent = order.sent.time_since_epoch().count();
-  for (const std::size_t process : processes) send(process, message);
+  spans_.reset();
+  if (!order.ends) spans_ = order;
+  for (const std::size_t process : processes) send(process, pack_order(order));
 }
 
 void ProcessExecutor::end(std::size_t process, const std::string& text) {
@@ -402,7 +400,7 @@ void ProcessExecutor::handle(std::size_t host, std::span<const std::uint8_t> byt
     events_->on_measured(process, message->incarnation(),
                          {.stacks = Stacks{wire::text_of(stacks->text()), stacks->problem()}});
   } else if (const auto* spans = message->body_as_Spans()) {
-    events_->on_measured(process, message->incarnation(), {.spans = spans->text()->str()});
+    events_->on_measured(process, message->incarnation(), {.spans = spans->text()->str(), .last_spans = spans->last()});
   } else if (message->body_as_Threads() != nullptr || message->body_as_Waits() != nullptr) {
     take_waits(*message);
   } else if (const auto* exited = message->body_as_Exited()) {

@@ -105,6 +105,7 @@ class ProcessExecutor final : public Executor {
 
   const SupervisionGraph& graph_;
   const NodeStart start_;
+  std::optional<SpanOrder> spans_;  // for processes that start; none: nobody records spans
   const std::string mark_;
   Placer placer_;
   std::vector<std::unique_ptr<AgentLink>> agents_;  // by host

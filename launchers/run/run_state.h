@@ -63,6 +63,9 @@ class RunState final : public Coordinator::Listener {
   void add_origin(std::size_t process, Cause& cause) override;
   void log(const std::string& line) override;
   void on_measured(std::size_t process, Measurement part) override;
+  void on_ended(std::size_t process, int pid) override {
+    if (admin_ != nullptr) admin_->on_ended(process, pid);
+  }
   void on_event(RunEvent event) override { recorder_.event(std::move(event)); }
   void on_progress(NodeId node, const Progress& progress) override {
     recorder_.progress(graph_.nodes[node].name, progress);

@@ -57,7 +57,9 @@ class Coordinator final : public ExecutorEvents {
     virtual void add_origin(std::size_t process, Cause& cause) = 0;  // adds the host and the last output of its process
     virtual void log(const std::string& line) = 0;                   // shows the line to people
     virtual void on_measured(std::size_t process, Measurement part) = 0;  // the answer to measure()
-    virtual void on_event(RunEvent event) = 0;                            // its time is not set
+    // Its process has ended; 0: it was none of its own.
+    virtual void on_ended(std::size_t process, int pid) = 0;
+    virtual void on_event(RunEvent event) = 0;  // its time is not set
     virtual void on_progress(NodeId node, const Progress& progress) = 0;
   };
 

@@ -142,6 +142,7 @@ void Coordinator::on_lost(const std::string& text) {
   const bool has_work = phase_ < Phase::stopping || up_ > 0;
   for (std::size_t index = 0; index < processes_.size(); ++index) {
     if (!is_up(processes_[index])) continue;
+    listener_.on_ended(index, std::exchange(processes_[index].pid, 0));
     cancel_alarms(index);
     unready(index);
     processes_[index].state = Process::State::ended;

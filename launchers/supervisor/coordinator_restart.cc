@@ -122,6 +122,7 @@ bool Coordinator::may_lose(NodeId id) const {
 void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const ExitStatus& status) {
   Process& process = processes_[index];
   if (process.incarnation != incarnation || !is_up(process)) return;
+  listener_.on_ended(index, std::exchange(process.pid, 0));
   const auto& nodes = graph_.processes[index].nodes;
   const bool was_ready = std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) { return nodes_[node].ready; });
   const bool done = std::none_of(nodes.begin(), nodes.end(), [&](NodeId node) { return may_lose(node); });

@@ -65,7 +65,7 @@ class Executor {
   virtual void probe(NodeId node) = 0;         // Alive follows, and Busy before it where the probe waits
   // on_measured follows for each of these processes, once for each part of its answer.
   virtual void measure(std::span<const std::size_t> processes, Inquiry what) = 0;
-  // Likewise, unless the order ends the recording.
+  // Likewise, unless the order ends the recording. A process that starts later records from its start on.
   virtual void record_spans(std::span<const std::size_t> processes, const SpanOrder& order) = 0;
   // Ends everything by force, because a kill had no effect. on_exited for each process, or on_lost, follows.
   virtual void abandon(const std::string& why) = 0;

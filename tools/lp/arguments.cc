@@ -48,7 +48,14 @@ Arguments::Arguments(std::span<const std::string> given, std::span<const Flag> f
   internal::CommandWords line = split(given, flags);
   if (!passes) refuse_unknown(line.words, flags);
   for (internal::GivenFlag& one : line.flags) {
-    values_[std::string(flags[one.flag].name)] = std::move(one.value).value_or("");
+    const Flag& flag = flags[one.flag];
+    std::string value = std::move(one.value).value_or("");
+    if (value.empty() && (flag.value == "FILE" || flag.value == "DIRECTORY")) {
+      throw CommandError(Exit::usage, "--" + std::string(flag.name) + " has no name of a " +
+                                          (flag.value == "FILE" ? "file" : "directory") + ": --" +
+                                          std::string(flag.name) + "=" + std::string(flag.value));
+    }
+    values_[std::string(flag.name)] = std::move(value);
   }
   words_ = std::move(line.words);
   rest_ = std::move(line.rest).value_or(std::vector<std::string>());

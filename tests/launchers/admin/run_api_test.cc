@@ -3,11 +3,13 @@
 #include "launchers/admin/run_api.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "launchers/admin/admin_client.h"
@@ -112,6 +114,98 @@ TEST_F(LiveTest, WhoFollowsSeesTheEnd) {
   EXPECT_TRUE(std::filesystem::exists(directory_ / "result.json"));
   EXPECT_FALSE(std::filesystem::exists(directory_ / "socket"));
   EXPECT_FALSE(AdminClient(directory_).open());
+}
+
+// Spans of a worker in a process of its own, which begins again while they are recorded.
+class SpansOfARestart : public testing::Test {
+ protected:
+  SpansOfARestart() : run_(make_counting(kConfig), options()), client_(directory_.path()) {
+    EXPECT_TRUE(run_.wait_ready(kPatience));
+    first_ = ask();
+    wait_for_calls();
+  }
+
+  SpansRecord ask() { return from_json<SpansRecord>(answer(R"({"ask":"spans","share":1})")); }
+  std::string answer(const std::string& request) {
+    client_.ask(request, after(kPatience));
+    return client_.next(after(kPatience)).value_or("nothing");
+  }
+  NodeStatus worker() { return run_.status().nodes[1]; }
+  // One call at least has begun and ended meanwhile.
+  void wait_for_calls() {
+    const auto total = [this] { return run_.client(Handle<test::Counter>("counter")).call<&test::Counter::total>(); };
+    const Time end = after(kPatience);
+    for (const int before = total(); total() < before + 2 && !passed(end);) {
+    }
+  }
+  void wait_for_restart() {
+    const Time end = after(kPatience);
+    while ((worker().incarnation < 2 || worker().state != NodeStatus::State::running) && !passed(end)) {
+    }
+  }
+  // The calls of the worker that were begun in this time.
+  static std::size_t calls(const SpansRecord& record, Time from, Time to) {
+    std::size_t count = 0;
+    for (const SpansRecord::Process& process : record.processes) {
+      if (process.nodes.front() != "worker/0") continue;
+      for (const SpanRecord& one : unpack_spans(process.spans).recorded.records) {
+        count += one.kind == SpanRecord::Kind::call && one.begin >= from && one.begin < to ? 1U : 0U;
+      }
+    }
+    return count;
+  }
+
+  const Config kConfig{.workers = 1, .mode = "calls at a pace", .restart = true};
+  const test::Directory directory_;
+  lp::Run run_;
+  AdminClient client_;
+  SpansRecord first_;
+
+ private:
+  LaunchOptions options() const {
+    LaunchOptions options = test::processes(kConfig);
+    options.directory = directory_.path();
+    return options;
+  }
+};
+
+TEST_F(SpansOfARestart, AreAllThereWhenItIsAsked) {
+  const Time restarted = now();
+  EXPECT_EQ(answer(R"({"ask":"restart","node":"worker/0"})"), R"({"done":"worker/0 is restarted"})");
+  wait_for_restart();
+  wait_for_calls();
+  const Time asked = now();
+  const SpansRecord second = ask();
+  EXPECT_GE(calls(second, Time(), restarted), 1U);
+  EXPECT_GE(calls(second, restarted, asked), 1U);
+  EXPECT_TRUE(second.lost.empty());
+  EXPECT_TRUE(second.silent.empty());
+}
+
+TEST_F(SpansOfARestart, AreLostForAWhileWhenItIsKilledAndTheAnswerSaysSo) {
+  const Time killed = now();
+  kill(worker().pid, SIGKILL);
+  wait_for_restart();
+  wait_for_calls();
+  const Time asked = now();
+  const SpansRecord second = ask();
+  EXPECT_EQ(calls(second, Time(), killed), 0U);
+  EXPECT_GE(calls(second, killed, asked), 1U);
+  ASSERT_EQ(second.lost.size(), 1U);
+  EXPECT_EQ(second.lost[0].nodes, std::vector<std::string>{"worker/0"});
+  EXPECT_LE(second.lost[0].since, first_.time);
+  EXPECT_GE(Time(Duration(second.lost[0].ended)), killed);
+  EXPECT_TRUE(ask().lost.empty());  // only one answer has it
+}
+
+TEST_F(SpansOfARestart, TheLastOnesComeWithoutARequest) {
+  const Time stopped = now();
+  run_.stop("enough");
+  const auto line = client_.next(after(kPatience));
+  ASSERT_TRUE(line.has_value());
+  const auto last = from_json<SpansRecord>(*line);
+  EXPECT_GE(calls(last, Time(), stopped), 1U);
+  EXPECT_TRUE(last.lost.empty());
 }
 
 TEST(LiveStall, ARunInWhichNothingMovesSaysSoInItsStatusAndItsEvents) {

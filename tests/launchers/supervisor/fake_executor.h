@@ -84,6 +84,7 @@ struct FakeListener final : Coordinator::Listener {
   void add_origin(std::size_t, Cause& cause) override { cause.last_lines = {"last words"}; }
   void log(const std::string& line) override { logged.push_back(line); }
   void on_measured(std::size_t, Measurement) override {}
+  void on_ended(std::size_t, int) override {}
   void on_event(RunEvent event) override { events.push_back(std::move(event)); }
   void on_progress(NodeId, const Progress&) override {}
 

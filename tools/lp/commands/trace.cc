@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "launchers/os/signals.h"
 #include "lp/base/enums.h"
@@ -21,6 +22,7 @@
 #include "tools/lp/command.h"
 #include "tools/lp/plan_file.h"
 #include "tools/lp/run_requests.h"
+#include "tools/lp/trace/gaps.h"
 #include "tools/lp/trace/trace_json.h"
 #include "tools/lp/views/events.h"
 
@@ -33,7 +35,8 @@ constexpr auto kBetweenAnswersOfShare = std::chrono::milliseconds(100);
 constexpr auto kBetweenLast = std::chrono::milliseconds(100);
 constexpr auto kBetweenStatus = std::chrono::seconds(1);
 constexpr auto kLongestEnd = std::chrono::seconds(2);  // for calls that were begun in time
-constexpr std::size_t kMostRecorded = 1'000'000;       // viewers do not open much more
+constexpr std::size_t kShownGaps = 10;
+constexpr std::size_t kMostRecorded = 1'000'000;  // viewers do not open much more
 
 // The share that was given; nothing: all, within the bound for a thread.
 std::optional<double> share_of(const Arguments& arguments) {
@@ -90,16 +93,35 @@ class Tracer {
         const bool more = take_spans(share_.value_or(1));
         if (first) begun();
         take_status();
-        if (!more && !wait_between(client_, std::min<Duration>(pause(), until(end)))) return;
+        if (!more && !wait(std::min<Duration>(pause(), until(end)))) {
+          ended_ = !passed(end);
+          return;
+        }
       }
       for (const Time last = after(kLongestEnd); !passed(last) && !full();) {
         const bool more = take_spans(0);
-        if (recording_.quiet()) return;
-        if (!more && !wait_between(client_, kBetweenLast)) return;
+        if (recording_.quiet() && recording_.silent().empty()) return;
+        if (!more && !wait(kBetweenLast)) return;
       }
     } catch (const CommandError& error) {
       if (error.code() != Exit::not_live || !recording_.begin().has_value()) throw;
+      ended_ = !passed(end);
     }
+  }
+
+  // Throws CommandError when there is nothing, because no node has answered.
+  void check_answers() const {
+    if (recording_.answered() || recording_.silent().empty()) return;
+    throw CommandError(Exit::timed_out, names_text(recording_.silent()) +
+                                            " did not answer, so there is no trace: is the host suspended, or cut "
+                                            "off? `lp why " +
+                                            trace_.run + "` says more");
+  }
+
+  // How much was recorded before the run ended; nothing: the run has not ended too early.
+  std::optional<Duration> shortened_to() const {
+    if (!ended_) return std::nullopt;
+    return recording_.end() - recording_.begin().value_or(recording_.end());
   }
 
   bool full() const { return recording_.size() >= kMostRecorded; }
@@ -132,11 +154,23 @@ class Tracer {
     return recording_.add(from_json<SpansRecord>(ask(client_, std::move(request).text())));
   }
 
+  // Returns false when the run has ended meanwhile. A run that ends sends the last spans without a request.
+  bool wait(Duration duration) {
+    if (const auto line = client_.next(after(duration)))
+      recording_.add(from_json<SpansRecord>(JsonValue::parse(*line)));
+    return client_.open();
+  }
+
   // Now and then, takes the progress of the nodes, and their hosts.
   void take_status() {
     if (!passed(next_status_)) return;
     next_status_ = after(kBetweenStatus);
-    const auto status = from_json<RunStatus>(ask(client_, R"({"ask":"status"})"));
+    const JsonValue answer = ask(client_, R"({"ask":"status"})");
+    if (answer.find("clock") != nullptr) {  // the run ends, and these are its last spans
+      recording_.add(from_json<SpansRecord>(answer));
+      return;
+    }
+    const auto status = from_json<RunStatus>(answer);
     for (const NodeStatus& node : status.nodes) {
       const auto number = numbers_.find(node.name);
       if (number == numbers_.end()) continue;
@@ -157,27 +191,50 @@ class Tracer {
   std::map<std::string, std::uint32_t> numbers_;  // nodes by name
   std::map<std::uint32_t, std::uint64_t> steps_;  // by node
   Time next_status_{};
+  bool ended_ = false;  // the run, before the time was over
 };
 
-std::string summary(const Trace& trace, const std::string& file, bool full) {
+// How a recording ended.
+struct Ending {
+  bool full = false;
+  Duration asked{};
+  std::optional<Duration> shortened_to{};  // because the run ended; nothing: it has not
+};
+
+std::string length_text(Duration duration) {
+  return duration_text(std::chrono::round<std::chrono::milliseconds>(duration));
+}
+
+std::string summary(const Trace& trace, const std::string& file, const Ending& ending) {
   std::string text = file + ": " + std::to_string(trace.spans.size()) + " spans of " +
                      std::to_string(trace.nodes.size()) + " nodes; open it in https://ui.perfetto.dev\n";
-  if (full) text += "There were too many: it ends early. Record fewer of them, as with --sample=0.01\n";
+  if (ending.full) text += "There were too many: it ends early. Record fewer of them, as with --sample=0.01\n";
   if (trace.lost > 0) {
     text += std::to_string(trace.lost) +
             " more spans are lost, because they came too fast: record fewer, as with "
             "--sample=0.01\n";
   }
+  const std::vector<std::string> gaps = gap_texts(trace);
+  for (std::size_t i = 0; i < std::min(gaps.size(), kShownGaps); ++i) text += gaps[i] + "\n";
+  if (gaps.size() > kShownGaps) {
+    text += std::to_string(gaps.size() - kShownGaps) + " more such lines are in the file, below otherData\n";
+  }
+  if (ending.shortened_to.has_value()) {
+    text += "The run ended after " + length_text(*ending.shortened_to) + ": the trace is shorter than the " +
+            duration_text(ending.asked) + " of --for\n";
+  }
   return text;
 }
 
-std::string summary_json(const Trace& trace, const std::string& file, bool full) {
+std::string summary_json(const Trace& trace, const std::string& file, const Ending& ending) {
   JsonWriter json;
   json.begin_object();
   json.member("file", file);
   json.member("spans", trace.spans.size());
   json.member("lost", trace.lost);
-  json.member("full", full);
+  json.member("missing", gap_texts(trace));
+  json.member("full", ending.full);
+  json.member("ended", ending.shortened_to.has_value());
   json.member("clock_error", to_seconds(trace.clock_error));
   json.end_object();
   return std::move(json).text() + "\n";
@@ -187,6 +244,9 @@ std::string summary_json(const Trace& trace, const std::string& file, bool full)
 
 int trace_command(const Arguments& arguments, Screen& screen) {
   const Duration duration = from_seconds(arguments.seconds("for", 10));
+  if (duration <= Duration::zero()) {
+    throw CommandError(Exit::usage, "--for=" + arguments.value("for") + ": a trace takes more than no time");
+  }
   const std::string file = arguments.has("output") ? arguments.value("output") : "trace.json";
   const std::optional<double> share = share_of(arguments);
   check_output(file);
@@ -198,10 +258,11 @@ int trace_command(const Arguments& arguments, Screen& screen) {
         "recording " + run.place.name + " for " + duration_text(duration) + "; Ctrl-C ends it early\n";
     std::fputs(note.c_str(), stderr);
   });
-  const bool full = tracer.full();
+  tracer.check_answers();
+  const Ending ending{.full = tracer.full(), .asked = duration, .shortened_to = tracer.shortened_to()};
   const Trace trace = tracer.finish(events_of(run.place));
   write_file(file, trace_json(trace));
-  screen.write(arguments.has("json") ? summary_json(trace, file, full) : summary(trace, file, full));
+  screen.write(arguments.has("json") ? summary_json(trace, file, ending) : summary(trace, file, ending));
   return code_of(Exit::done);
 }
 

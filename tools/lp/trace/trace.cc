@@ -35,6 +35,14 @@ void clamp_times(SpanRecord& span, Time from, Time to) {
 
 }  // namespace
 
+Time begin_of(const Trace& trace) {
+  Time begin = Time::max();
+  for (const SpanRecord& span : trace.spans) begin = std::min(begin, span.begin);
+  for (const Trace::Mark& mark : trace.marks) begin = std::min(begin, mark.at);
+  for (const Trace::Value& value : trace.values) begin = std::min(begin, value.at);
+  return begin;
+}
+
 bool Recording::add(const SpansRecord& answer) {
   const std::size_t here = clocks_.number_of(answer.clock);
   end_ = Time(Duration(answer.time));
@@ -48,12 +56,29 @@ bool Recording::add(const SpansRecord& answer) {
     clocks_.add_message(here, there, spans.sent, spans.arrived);
     clocks_.add_message(there, here, spans.answered, Time(Duration(process.came)));
     lost_ += spans.recorded.lost;
+    for (const std::string& node : process.nodes) answered_[node] = Time(Duration(process.came));
     more = more || spans.recorded.records.size() >= answer.most;
     quiet_ = quiet_ && spans.recorded.records.empty();
     spans_.insert(spans_.end(), spans.recorded.records.begin(), spans.recorded.records.end());
     clock_of_.resize(spans_.size(), there);
   }
+  silent_ = answer.silent;
+  for (const SpansRecord::Lost& lost : answer.lost) {
+    gaps_.push_back({.nodes = lost.nodes, .since = Time(Duration(lost.since)), .ended = Time(Duration(lost.ended))});
+  }
   return more;
+}
+
+// Nodes with the same last answer share a gap.
+void Recording::add_silent_to(Trace& trace) const {
+  std::map<std::optional<Time>, std::vector<std::string>> silent;
+  for (const std::string& node : silent_) {
+    const auto at = answered_.find(node);
+    silent[at == answered_.end() ? std::nullopt : std::optional(at->second)].push_back(node);
+  }
+  for (auto& [since, nodes] : silent) {
+    trace.gaps.push_back({.nodes = std::move(nodes), .answered = since.has_value(), .since = since.value_or(Time())});
+  }
 }
 
 Time Recording::time_of(double wall) const { return Time(from_seconds(wall) - wall_ahead_); }
@@ -116,6 +141,8 @@ void Recording::move_to(Trace& trace) {
   if (offsets.size() > 1) keep_inside(all_calls);
   trace.spans = std::move(spans_);
   trace.lost = lost_;
+  trace.gaps = std::move(gaps_);
+  add_silent_to(trace);
 }
 
 }  // namespace lp::tool

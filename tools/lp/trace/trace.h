@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -34,14 +36,26 @@ struct Trace {
     double value = 0;
   };
 
+  // The nodes of one process, or of several, of which something is missing.
+  struct Gap {
+    std::vector<std::string> nodes{};
+    bool answered = true;         // nodes that have not ended: they have answered once
+    Time since{};                 // the last answer
+    std::optional<Time> ended{};  // nothing: they have not ended, but do not answer
+  };
+
   std::string run{};
   std::vector<Node> nodes{};        // by NodeId
   std::vector<SpanRecord> spans{};  // on the launcher's clock
   std::vector<Mark> marks{};
   std::vector<Value> values{};
   std::uint64_t lost = 0;  // spans for which there was no room
+  std::vector<Gap> gaps{};
   Duration clock_error{};  // the most by which the clocks of two hosts may differ from one another
 };
+
+// The first moment in the trace; the latest possible one when there is nothing.
+Time begin_of(const Trace& trace);
 
 class Recording {
  public:
@@ -49,6 +63,9 @@ class Recording {
   bool add(const SpansRecord& answer);
   std::size_t size() const { return spans_.size(); }
   bool quiet() const { return quiet_; }  // the last answer had no spans
+  // The nodes that were asked for the last answer, and are not in it; and whether any node has answered ever.
+  const std::vector<std::string>& silent() const { return silent_; }
+  bool answered() const { return !answered_.empty(); }
   // The times of the first and of the last answer, on the launcher's clock; nothing: there was none yet.
   std::optional<Time> begin() const { return begin_; }
   Time end() const { return end_; }
@@ -63,6 +80,7 @@ class Recording {
   using Index = std::unordered_map<std::uint64_t, std::size_t>;
 
   Index calls() const;
+  void add_silent_to(Trace& trace) const;
   void bound_by_calls(const Index& calls);
   void keep_inside(const Index& calls);
 
@@ -70,6 +88,9 @@ class Recording {
   std::vector<SpanRecord> spans_;
   std::vector<std::size_t> clock_of_;  // by span
   std::uint64_t lost_ = 0;
+  std::vector<Trace::Gap> gaps_;
+  std::map<std::string, Time, std::less<>> answered_;  // by node: its last answer
+  std::vector<std::string> silent_;
   Duration wall_ahead_{};  // the wall clock of the launcher before its monotonic one
   bool quiet_ = false;
   std::optional<Time> begin_;

@@ -10,6 +10,7 @@
 
 #include "lp/base/enums.h"
 #include "lp/base/json.h"
+#include "tools/lp/trace/gaps.h"
 #include "tools/lp/trace/rows.h"
 
 namespace lp::tool {
@@ -25,6 +26,7 @@ class Writer {
   explicit Writer(const Trace& trace) : trace_(trace), rows_(trace.spans.size()), served_(trace.spans.size()) {}
 
   std::string write() {
+    begin_ = begin_of(trace_);
     arrange();
     json_.begin_object();
     json_.member("displayTimeUnit", "ns");
@@ -32,6 +34,7 @@ class Writer {
     json_.begin_object();
     json_.member("run", trace_.run);
     json_.member("lost spans", trace_.lost);
+    write_gaps();
     json_.member("error of clocks in ns", trace_.clock_error.count());
     json_.end_object();
     json_.key("traceEvents");
@@ -54,12 +57,11 @@ class Writer {
   // A call on its caller's stack has a second slice, that of its handler. It has the number of the span behind all.
   std::size_t handler_slice(std::size_t span) const { return trace_.spans.size() + span; }
 
-  // Assigns the rows, and finds the first moment.
+  // Assigns the rows.
   void arrange() {
     std::map<Thread, std::vector<Slice>> threads;
     for (std::size_t i = 0; i < trace_.spans.size(); ++i) {
       const SpanRecord& span = trace_.spans[i];
-      note_time(span.begin);
       threads[{span.node, span.thread}].push_back(slice_of(i));
       if (span.kind == Kind::handler) handlers_.emplace(span.id, i);
       if (span.kind == Kind::direct) {
@@ -69,8 +71,6 @@ class Writer {
         threads[{span.other, span.thread}].push_back(handler);
       }
     }
-    for (const Trace::Mark& mark : trace_.marks) note_time(mark.at);
-    for (const Trace::Value& value : trace_.values) note_time(value.at);
     for (auto& [thread, slices] : threads) {
       put_into_rows(slices);
       std::vector<std::uint64_t> rows;
@@ -85,8 +85,6 @@ class Writer {
       }
     }
   }
-
-  void note_time(Time time) { begin_ = std::min(begin_, time); }
 
   Slice slice_of(std::size_t i) const {
     const SpanRecord& span = trace_.spans[i];
@@ -162,6 +160,11 @@ class Writer {
       json_.end_object();
     }
     for (const auto& [node, row, name] : row_names_) metadata("thread_name", node, row, "name", name);
+  }
+
+  void write_gaps() {
+    if (trace_.gaps.empty()) return;
+    json_.member("missing", gap_texts(trace_));
   }
 
   static std::string hex(std::uint64_t number) {

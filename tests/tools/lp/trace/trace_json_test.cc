@@ -9,6 +9,7 @@
 
 #include "lp/base/error.h"
 #include "tests/tools/lp/trace/trace_file.h"
+#include "tools/lp/trace/gaps.h"
 
 namespace lp::tool {
 namespace {
@@ -55,6 +56,48 @@ std::vector<std::string> names(const std::vector<const TraceEvent*>& events) {
   std::vector<std::string> all;
   for (const TraceEvent* one : events) all.push_back(one->name);
   return all;
+}
+
+TEST(TraceJson, WhatIsMissingIsSaidInSentences) {
+  Trace trace = two_nodes();
+  trace.spans = {call(1, 0, 1'000'000'000, 1'000'000'100)};
+  trace.gaps = {{.nodes = {"server"}, .since = at(1'900'000'000), .ended = at(2'200'000'000)},
+                {.nodes = {"a", "b", "c"}, .since = at(0), .ended = at(1'500'000'000)},
+                {.nodes = {"a", "b"}, .since = at(3'000'000'000)},
+                {.nodes = std::vector<std::string>(13, "n"), .answered = false}};
+  const std::vector<std::string> texts = {
+      "server ended at 1.2 s: what it had recorded since 0.9 s is lost",
+      "a, b and c ended at 0.5 s: what they had recorded since 0.0 s is lost",
+      "a and b have not answered since 2.0 s: what happened there since then is missing",
+      "n, n, n, n, n, n, n, n, n, n and 3 more did not answer: what happened there is missing"};
+  EXPECT_EQ(gap_texts(trace), texts);
+  EXPECT_NE(trace_json(trace).find("\"missing\":[\"" + texts[0] + "\",\"" + texts[1]), std::string::npos);
+  EXPECT_EQ(trace_json(two_nodes()).find("missing"), std::string::npos);
+}
+
+TEST(Recording, KeepsWhatIsLostAndWhichNodesAreSilent) {
+  const std::string empty = launch::pack_spans({.clock = "here"});
+  Recording recording;
+  recording.add({.time = 100, .clock = "here", .most = 10, .silent = {"a", "b"}});
+  EXPECT_FALSE(recording.answered());
+  EXPECT_EQ(recording.silent().size(), 2U);
+  recording.add({.time = 300,
+                 .clock = "here",
+                 .most = 10,
+                 .processes = {{.nodes = {"a"}, .came = 200, .spans = empty}},
+                 .lost = {{.nodes = {"c"}, .since = 150, .ended = 250}},
+                 .silent = {"b"}});
+  EXPECT_TRUE(recording.answered());
+  recording.add({.time = 400, .clock = "here", .most = 10, .silent = {"a", "b"}});
+  Trace trace = two_nodes();
+  recording.move_to(trace);
+  ASSERT_EQ(trace.gaps.size(), 3U);
+  EXPECT_EQ(trace.gaps[0].nodes, std::vector<std::string>{"c"});
+  EXPECT_EQ(trace.gaps[0].ended, at(250));
+  EXPECT_EQ(trace.gaps[1].nodes, std::vector<std::string>{"b"});
+  EXPECT_FALSE(trace.gaps[1].answered);
+  EXPECT_EQ(trace.gaps[2].nodes, std::vector<std::string>{"a"});
+  EXPECT_EQ(trace.gaps[2].since, at(200));
 }
 
 TEST(TraceJson, ACallHasItsPhasesAndAnArrowToItsHandler) {

@@ -1,13 +1,18 @@
 // lp trace of running programs: the file is read back.
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "launchers/record/status.h"
+#include "lp/base/json_value.h"
 #include "tests/launchers/remote/ssh_hosts.h"
 #include "tests/tools/lp/lp_fixture.h"
 #include "tests/tools/lp/trace/trace_file.h"
@@ -28,6 +33,15 @@ class TraceTest : public LpTest {
     const Ended traced = lp("trace last " + flags + " -o '" + file() + "'");
     EXPECT_EQ(traced.code, 0) << traced.output;
     return TraceFile(contents(file()));
+  }
+
+  // The process of this node of the only run, which its status may have a little later.
+  int process_of(std::size_t node) const {
+    const std::filesystem::path file = std::filesystem::directory_iterator(runs())->path() / "status.json";
+    for (;;) {
+      const auto status = from_json<RunStatus>(contents(file));
+      if (status.nodes[node].pid != 0) return status.nodes[node].pid;
+    }
   }
 
   static std::set<std::string> names(const std::vector<const TraceEvent*>& slices) {
@@ -95,6 +109,39 @@ TEST_F(TraceTest, ShowsARestart) {
   EXPECT_TRUE(found.has_mark("ready"));
 }
 
+TEST_F(TraceTest, SaysWhatAKilledNodeHasTakenWithItAndThatTheRunEnded) {
+  Subprocess program = start("processes");
+  ASSERT_TRUE(program.read_until("step 60")) << program.err();  // after a cut
+  Subprocess tracing({"trace", "last", "--for=60", "-o", file()}, LP_COMMAND);
+  EXPECT_TRUE(tracing.read_until("recording"));
+  kill(process_of(1), SIGKILL);
+  EXPECT_TRUE(program.read_until("loaded step"));
+  stop(program);
+  EXPECT_EQ(tracing.wait().code, 0) << tracing.err();
+  EXPECT_TRUE(has(tracing.out(), "\nsaver/1 ended at ")) << tracing.out();
+  EXPECT_TRUE(has(tracing.out(), " s: what it had recorded since ")) << tracing.out();
+  const std::string last = tracing.out().substr(tracing.out().rfind('\n', tracing.out().size() - 2) + 1);
+  EXPECT_TRUE(last.starts_with("The run ended after ")) << last;
+  EXPECT_TRUE(last.ends_with(": the trace is shorter than the 60 s of --for\n")) << last;
+  EXPECT_TRUE(has(contents(file()), "\"missing\":[\"saver/1 ended at "));
+}
+
+TEST_F(TraceTest, OfARunWhoseHostDoesNotAnswerIsAnError) {
+  Subprocess program = start("processes");
+  ASSERT_TRUE(program.read_until("step 3")) << program.err();
+  std::ifstream stat("/proc/" + std::to_string(process_of(0)) + "/stat");
+  std::string word;
+  for (int i = 0; i < 4; ++i) stat >> word;  // the node's parent is the agent
+  const int agent = std::stoi(word);
+  kill(agent, SIGSTOP);
+  const Ended silent = lp("trace last --for=0.01 -o '" + file() + "'");
+  kill(agent, SIGCONT);
+  EXPECT_EQ(silent.code, 5) << silent.output;
+  EXPECT_TRUE(has(silent.output, "saver/0, saver/1 and driver did not answer")) << silent.output;
+  EXPECT_FALSE(std::filesystem::exists(file()));
+  stop(program);
+}
+
 TEST_F(TraceTest, AnInterruptEndsItWithWhatItHas) {
   Subprocess program = start("processes");
   ASSERT_TRUE(program.read_until("step 3")) << program.err();
@@ -113,6 +160,14 @@ TEST_F(TraceTest, RefusesWhatItCannotDo) {
   EXPECT_EQ(lp("trace last --sample=2").code, 2);
   EXPECT_EQ(lp("trace last --sample=none").code, 2);
   EXPECT_EQ(lp("trace last --sample=0").code, 2);
+  const Ended none = lp("trace last --for=0");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_TRUE(has(none.output, "--for=0: ")) << none.output;
+  for (const std::string command : {"trace last", "report last", "plot last loss"}) {
+    const Ended nameless = lp(command + " -o ''");
+    EXPECT_EQ(nameless.code, 2) << command;
+    EXPECT_TRUE(has(nameless.output, "--output has no name of a file")) << nameless.output;
+  }
   Subprocess program = start("processes");
   ASSERT_TRUE(program.read_until("step 3")) << program.err();
   const std::string missing = directory_.path() / "missing";
