@@ -162,17 +162,16 @@ struct Result {
 
 Result report(lp::Run& run, const Config& config) {
   const auto learner = run.client<lp::EvolutionLearner>("learner");
-  const auto metrics = run.client<lp::Metrics>("metrics");
   const std::string title =
       method_of(config).name + " on " + (config.acts() ? config.environment : "minus " + config.function);
-  const lp::EvolutionResult search = lp::report_evolution(learner, metrics, title, config.plot);
+  const lp::EvolutionResult search = lp::report_evolution(learner, lp::reported_series(run), title, config.plot);
   if (!config.acts()) return {.mean = -search.best.value_or(std::nan("")), .search = search};
   const lp::EpisodeOptions episodes = episodes_of(config);
   const lp::Experiment experiment{.agent = {.name = "the policy", .policy = lp::episode_policy(episodes)},
                                   .environment = episodes.environment,
                                   .evaluation = {.goal = config.goal}};
   const auto evaluator = run.client<lp::PolicyEvaluator>("evaluator");
-  return {.mean = lp::report_experiment({learner, evaluator, metrics}, experiment, run.seed()).mean, .search = search};
+  return {.mean = lp::report_experiment({learner, evaluator}, experiment, run.seed()).mean, .search = search};
 }
 
 void prepare(Config& config) {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "lp/rpc/client.h"
-#include "nodes/metrics.h"
 #include "programs/evolution/evolution_learner.h"
+#include "programs/experiments/reported_series.h"
 
 namespace lp {
 
@@ -21,9 +21,9 @@ struct EvolutionResult {
   std::string parameters_hash{};  // the last centre's: equal for the same bits
 };
 
-// Prints the result. If `curve` is not empty, draws the values over the steps into this SVG file. Errors as
-// write_chart.
-EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const Client<Metrics>& metrics,
+// Prints the result. If `curve` is not empty, draws the series over the steps into this SVG file. Errors as those of
+// `series` and write_chart.
+EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const ReadSeries& series,
                                  const std::string& title, const std::filesystem::path& curve = {});
 
 }  // namespace lp

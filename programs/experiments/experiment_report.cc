@@ -43,7 +43,7 @@ ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experimen
               played.mean, played.least, played.most);
   if (!curve.empty()) {
     const std::string title = experiment.agent.name + " on " + environment;
-    write_chart(curve, title, nodes.metrics.call<&Metrics::all>(), kRewards);
+    write_chart(curve, title, nodes.series ? nodes.series() : MetricSeries(), kRewards);
   }
   const std::string snapshot = nodes.snapshots ? nodes.snapshots->call<&PolicySnapshots::save>() : std::string();
   return {.mean = played.mean,

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import charts
 import launch
 
 POINTS = 6400 if "LP_SANITIZED" in os.environ else 12_800
@@ -107,6 +108,23 @@ class Killed(unittest.TestCase):
             more = searched("--launch=threads", "--evaluations=3200", f"--resume={folder}/first", f"--directory={folder}/second")
             self.assertEqual(20, first["generations"])
             self.assertEqual(searched("--launch=threads", "--evaluations=3200", "--seed=3"), more)
+
+    def test_the_chart_begins_with_the_search_whatever_is_restarted_or_resumed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = pathlib.Path(folder, "curve.svg")
+            with launch.Launch("es", "--launch=processes", f"--plot={picture}", *LONG) as first:
+                first.wait_for_step(20)
+                first.signal("metrics")
+                half = first.result()["search"]["steps"]
+                flags = [f"--evaluations={POINTS + 640}", f"--resume={first.directory}", f"--plot={picture}"]
+                whole = searched("--launch=processes", *flags)["steps"]
+            steps = charts.first_and_last_steps(picture)
+            self.assertEqual({"mean of 100 points", "best point", "centre, mean of an evaluation"}, set(steps))
+            pixels = whole // 250  # two of them
+            for begin, _ in steps.values():
+                self.assertLess(begin, half // 4)
+            for name in ["mean of 100 points", "best point"]:
+                self.assertAlmostEqual(whole, steps[name][1], delta=pixels)
 
 
 if __name__ == "__main__":

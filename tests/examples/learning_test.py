@@ -6,6 +6,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import charts
 import launch
 
 
@@ -28,6 +29,25 @@ class Learning(unittest.TestCase):
                 xml.etree.ElementTree.fromstring(picture.read_text())
                 curves = b"".join(file.read_bytes() for file in pathlib.Path(folder, "run/curves/learner").iterdir())
                 self.assertIn(b"reward", curves)  # so that TensorBoard and lp plot show it
+
+    def test_the_chart_begins_with_the_training_whatever_is_restarted_or_resumed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = pathlib.Path(folder, "curve.svg")
+            flags = ["--launch=processes", "--restarts=2", f"--plot={picture}"]
+            with launch.Launch("ppo", *flags, "--steps=60000", "--checkpoint_every=10") as first:
+                first.wait_for_step(20)
+                first.signal("metrics")
+                half = first.result()["steps"]
+                before = charts.first_and_last_steps(picture)
+                whole = launch.result("ppo", *flags, "--steps=80000", f"--resume={first.directory}")["steps"]
+            after = charts.first_and_last_steps(picture)
+            acting = "acting, mean of 100 episodes"
+            self.assertEqual({acting, "best actions, mean of an evaluation"}, set(after))
+            for name in after:
+                self.assertLess(before[name][0], 10_000)  # those of the first updates, before the kill
+                self.assertAlmostEqual(before[name][0], after[name][0], delta=400)  # two pixels
+            self.assertAlmostEqual(half, before[acting][1], delta=400)
+            self.assertAlmostEqual(whole, after[acting][1], delta=400)
 
     def test_the_last_policy_is_kept_with_more_actors_than_copies(self):
         with tempfile.TemporaryDirectory() as folder:
