@@ -21,6 +21,7 @@
 #include "lp/base/file.h"
 #include "lp/kernels/chosen_device.h"
 #include "lp/lp.h"
+#include "nodes/lost_files.h"
 #include "programs/environments/environments.h"
 #include "programs/evolution/cma.h"
 #include "programs/evolution/episodes.h"
@@ -160,18 +161,24 @@ struct Result {
   lp::EvolutionResult search{};
 };
 
-Result report(lp::Run& run, const Config& config) {
+Result result_of(lp::Run& run, const Config& config, lp::LostFiles& lost) {
   const auto learner = run.client<lp::EvolutionLearner>("learner");
   const std::string title =
       method_of(config).name + " on " + (config.acts() ? config.environment : "minus " + config.function);
-  const lp::EvolutionResult search = lp::report_evolution(learner, lp::reported_series(run), title, config.plot);
+  const lp::EvolutionResult search = lp::report_evolution(learner, lp::reported_series(run), title, lost, config.plot);
   if (!config.acts()) return {.mean = -search.best.value_or(std::nan("")), .search = search};
   const lp::EpisodeOptions episodes = episodes_of(config);
   const lp::Experiment experiment{.agent = {.name = "the policy", .policy = lp::episode_policy(episodes)},
                                   .environment = episodes.environment,
                                   .evaluation = {.goal = config.goal}};
   const auto evaluator = run.client<lp::PolicyEvaluator>("evaluator");
-  return {.mean = lp::report_experiment({learner, evaluator}, experiment, run.seed()).mean, .search = search};
+  return {.mean = lp::report_experiment({learner, evaluator}, experiment, run.seed(), lost).mean, .search = search};
+}
+Result report(lp::Run& run, const Config& config) {
+  lp::LostFiles lost;
+  const Result result = result_of(run, config, lost);
+  if (!lost.text().empty()) throw lp::FailedReport<Result>(lost.text(), result);
+  return result;
 }
 
 void prepare(Config& config) {

@@ -1,5 +1,6 @@
 """Searches by evolution, in threads and in processes, and when their processes are killed. Usage: evolution_test.py FOLDER"""
 
+import json
 import os
 import pathlib
 import sys
@@ -36,6 +37,17 @@ class Evolution(unittest.TestCase):
                 result = launch.result("es", "--launch=processes", f"--method={method}", "--seed=1", f"--plot={picture}")
                 self.assertGreaterEqual(result["mean"], 475)
                 xml.etree.ElementTree.fromstring(picture.read_text())
+
+    def test_a_chart_that_cannot_be_written_costs_no_result(self):
+        for flags in [[], ["--function=sphere"]]:
+            with self.subTest(flags):
+                process = launch.run("es", "--json", "--evaluations=640", "--plot=/dev/full", *flags)
+                self.assertEqual(1, process.returncode, process.stderr)
+                self.assertIn("the chart could not be saved: cannot write /dev/full", process.stderr)
+                result = json.loads(process.stdout.splitlines()[-1])
+                self.assertEqual("report", result["failed_node"])
+                self.assertEqual(640, result["search"]["evaluations"])
+                self.assertIsInstance(result["mean"], (int, float))
 
     def test_it_minimizes_functions_up_to_a_goal(self):
         for flags in [["--function=sphere"], ["--function=rosenbrock", "--method=cma"],

@@ -1,5 +1,6 @@
 """Agents learn by acting, in threads and in processes, and draw their curves. Usage: learning_test.py FOLDER"""
 
+import json
 import pathlib
 import sys
 import tempfile
@@ -48,6 +49,31 @@ class Learning(unittest.TestCase):
                 self.assertAlmostEqual(before[name][0], after[name][0], delta=400)  # two pixels
             self.assertAlmostEqual(half, before[acting][1], delta=400)
             self.assertAlmostEqual(whole, after[acting][1], delta=400)
+
+    def test_a_chart_that_cannot_be_written_costs_no_result(self):
+        steps = {"ppo": 600, "impala": 600, "dqn": 1100, "td3": 1100}
+        for name in steps:
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                flags = [f"--steps={steps[name]}", "--plot=/dev/full", f"--snapshots={folder}/snapshots"]
+                process = launch.run(name, "--json", *flags)
+                self.assertEqual(1, process.returncode, process.stderr)
+                self.assertIn("the chart could not be saved: cannot write /dev/full", process.stderr)
+                result = json.loads(process.stdout.splitlines()[-1])
+                self.assertEqual("report", result["failed_node"])
+                self.assertEqual(100, result["episodes"])
+                self.assertGreater(result["steps"], 0)
+                self.assertEqual(16, len(result["parameters_hash"]))
+                self.assertTrue(pathlib.Path(result["snapshot"]).exists())
+
+    def test_a_last_snapshot_that_cannot_be_written_costs_no_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "policy-1024.lpc", "taken").mkdir(parents=True)
+            process = launch.run("ppo", "--json", "--steps=1024", f"--snapshots={folder}", "--plot=/dev/full")
+            self.assertEqual(1, process.returncode, process.stderr)
+            for name in ["the chart", "the last snapshot"]:
+                self.assertIn(f"{name} could not be saved", process.stderr)
+            result = json.loads(process.stdout.splitlines()[-1])
+            self.assertEqual((1024, 100, ""), (result["steps"], result["episodes"], result["snapshot"]))
 
     def test_the_last_policy_is_kept_with_more_actors_than_copies(self):
         with tempfile.TemporaryDirectory() as folder:
