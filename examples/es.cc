@@ -19,6 +19,7 @@
 
 #include "launchers/main.h"
 #include "lp/base/file.h"
+#include "lp/base/json.h"
 #include "lp/kernels/chosen_device.h"
 #include "lp/lp.h"
 #include "nodes/lost_files.h"
@@ -105,7 +106,19 @@ lp::EpisodeOptions episodes_of(const Config& config) {
           .episodes = static_cast<std::size_t>(config.episodes)};
 }
 
+// Throws Error for a value that the search, which computes with floats, could not have.
+void check_float(const std::string& flag, double value, const std::string& most = "3.4e38") {
+  if (value == 0 || (value >= 1.2e-38 && value <= 3.4e38)) return;
+  throw lp::Error(lp::ErrorKind::failed, "--" + flag + "=" + lp::to_json(value) +
+                                             " is out of range: give 0, or a value from 1.2e-38 to " + most);
+}
+
 lp::SearchMethod method_of(const Config& config) {
+  check_float("sigma", config.sigma);
+  check_float("rate", config.rate);
+  check_float("weight_decay", config.weight_decay);
+  check_float("shrink", config.shrink, "1");
+
   const auto pairs = static_cast<std::size_t>(config.pairs);
   const auto or_else = [](double given, double fitting) { return given != 0 ? given : fitting; };
   const bool acts = config.acts();

@@ -77,6 +77,10 @@ class Evolution(unittest.TestCase):
                                 (["--function=sphere", "--method=cma", "--dimensions=3000"], "at most 512 parameters"),
                                 (["--function=sphere", "--episodes=2"], "--episodes has an effect only without --function"),
                                 (["--method=cma", "--rate=0.1"], "--rate has an effect only with --method=es"),
+                                *[([f"--{flag}={value}"], f"--{flag}={value} is out of range: give 0, or a value from 1.2e-38 to {most}")
+                                  for flag, value, most in [("sigma", "1e+39", "3.4e38"), ("rate", "1e+39", "3.4e38"), ("shrink", "1e-50", "1"),
+                                                            ("sigma", "1e-50", "3.4e38"), ("weight_decay", "1e-50", "3.4e38")]],
+                                (["--method=cma", "--sigma=1e+39"], "--sigma=1e+39 is out of range"),
                                 (["--dimensions=3"], "--dimensions has an effect only with --function"),
                                 (["--plot=/nowhere/a.svg"], "--plot: cannot write /nowhere/a.svg")]:
             with self.subTest(flags):
