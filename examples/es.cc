@@ -62,8 +62,10 @@ struct Config {
       lp::field("method", "an evolution strategy with gradients, CMA-ES, or CMA-ES for many parameters"),
       lp::field("noise", "where random numbers come from: a table, or a counter-based generator"),
       lp::field("workers", "nodes that evaluate; 2..8: up to eight, and at least two", lp::range(1, 64)),
-      lp::field("evaluations", "the search ends after this number of evaluated points", lp::at_least(1),
-                lp::changeable),
+      lp::field("evaluations",
+                "the search ends after this number of evaluated points, or some more: a generation that was begun is "
+                "finished",
+                lp::at_least(1), lp::changeable),
       lp::field("goal", "the search ends at this mean reward of 100 episodes, or at this value of the function",
                 lp::changeable),
       lp::field("device", "where an evolution strategy computes points and its gradient: cpu, cuda or auto",

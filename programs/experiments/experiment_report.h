@@ -48,8 +48,8 @@ ExperimentNodes experiment_nodes(Run& run) {
 
 // Plays 100 episodes, which the seed decides, by the learner's last policy, or, in an experiment with a goal, by the
 // one that was evaluated best. Saves a last snapshot. Prints the result. If `curve` is not empty, draws the rewards
-// over the steps into this SVG file: none for a run without a directory, which keeps no values. What cannot be written
-// is in `lost`, and costs no result. Errors as EnvironmentBatch::step.
+// over the steps into this SVG file: none for a run without a directory, which keeps no values. A file that cannot be
+// written is in `lost`, and costs no result. Errors as EnvironmentBatch::step.
 ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experiment& experiment, std::uint64_t seed,
                                    LostFiles& lost, const std::filesystem::path& curve = {});
 

@@ -3,7 +3,7 @@
 // parameters, and the counts of the training. Nodes: their handlers run in their turn.
 //
 // A learner that goes back to a cut does some updates again. Until it has passed what it reported before, it reports
-// nothing, so that no count that others see goes back.
+// nothing, so that no count that others see goes back, unless the metrics have been restarted at the same moment.
 
 #include <cstddef>
 #include <cstdint>
