@@ -19,8 +19,10 @@
 
 #include "launchers/main.h"
 #include "lp/base/file.h"
+#include "lp/base/json.h"
 #include "lp/kernels/chosen_device.h"
 #include "lp/lp.h"
+#include "nodes/lost_files.h"
 #include "programs/environments/environments.h"
 #include "programs/evolution/cma.h"
 #include "programs/evolution/episodes.h"
@@ -60,8 +62,10 @@ struct Config {
       lp::field("method", "an evolution strategy with gradients, CMA-ES, or CMA-ES for many parameters"),
       lp::field("noise", "where random numbers come from: a table, or a counter-based generator"),
       lp::field("workers", "nodes that evaluate; 2..8: up to eight, and at least two", lp::range(1, 64)),
-      lp::field("evaluations", "the search ends after this number of evaluated points", lp::at_least(1),
-                lp::changeable),
+      lp::field("evaluations",
+                "the search ends after this number of evaluated points, or some more: a generation that was begun is "
+                "finished",
+                lp::at_least(1), lp::changeable),
       lp::field("goal", "the search ends at this mean reward of 100 episodes, or at this value of the function",
                 lp::changeable),
       lp::field("device", "where an evolution strategy computes points and its gradient: cpu, cuda or auto",
@@ -104,7 +108,19 @@ lp::EpisodeOptions episodes_of(const Config& config) {
           .episodes = static_cast<std::size_t>(config.episodes)};
 }
 
+// Throws Error for a value that the search, which computes with floats, could not have.
+void check_float(const std::string& flag, double value, const std::string& most = "3.4e38") {
+  if (value == 0 || (value >= 1.2e-38 && value <= 3.4e38)) return;
+  throw lp::Error(lp::ErrorKind::failed, "--" + flag + "=" + lp::to_json(value) +
+                                             " is out of range: give 0, or a value from 1.2e-38 to " + most);
+}
+
 lp::SearchMethod method_of(const Config& config) {
+  check_float("sigma", config.sigma);
+  check_float("rate", config.rate);
+  check_float("weight_decay", config.weight_decay);
+  check_float("shrink", config.shrink, "1");
+
   const auto pairs = static_cast<std::size_t>(config.pairs);
   const auto or_else = [](double given, double fitting) { return given != 0 ? given : fitting; };
   const bool acts = config.acts();
@@ -160,19 +176,24 @@ struct Result {
   lp::EvolutionResult search{};
 };
 
-Result report(lp::Run& run, const Config& config) {
+Result result_of(lp::Run& run, const Config& config, lp::LostFiles& lost) {
   const auto learner = run.client<lp::EvolutionLearner>("learner");
-  const auto metrics = run.client<lp::Metrics>("metrics");
   const std::string title =
       method_of(config).name + " on " + (config.acts() ? config.environment : "minus " + config.function);
-  const lp::EvolutionResult search = lp::report_evolution(learner, metrics, title, config.plot);
+  const lp::EvolutionResult search = lp::report_evolution(learner, lp::reported_series(run), title, lost, config.plot);
   if (!config.acts()) return {.mean = -search.best.value_or(std::nan("")), .search = search};
   const lp::EpisodeOptions episodes = episodes_of(config);
   const lp::Experiment experiment{.agent = {.name = "the policy", .policy = lp::episode_policy(episodes)},
                                   .environment = episodes.environment,
                                   .evaluation = {.goal = config.goal}};
   const auto evaluator = run.client<lp::PolicyEvaluator>("evaluator");
-  return {.mean = lp::report_experiment({learner, evaluator, metrics}, experiment, run.seed()).mean, .search = search};
+  return {.mean = lp::report_experiment({learner, evaluator}, experiment, run.seed(), lost).mean, .search = search};
+}
+Result report(lp::Run& run, const Config& config) {
+  lp::LostFiles lost;
+  const Result result = result_of(run, config, lost);
+  if (!lost.text().empty()) throw lp::FailedReport<Result>(lost.text(), result);
+  return result;
 }
 
 void prepare(Config& config) {

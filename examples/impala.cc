@@ -15,6 +15,7 @@
 
 #include "launchers/main.h"
 #include "lp/lp.h"
+#include "nodes/lost_files.h"
 #include "programs/experiments/experiment_flags.h"
 #include "programs/experiments/experiment_report.h"
 
@@ -36,7 +37,11 @@ lp::Program make_program(const Config& config) {
 }
 
 lp::ExperimentResult report(lp::Run& run, const Config& config) {
-  return lp::report_experiment(lp::experiment_nodes(run), experiment(config), run.seed(), config.plot);
+  lp::LostFiles lost;
+  const lp::ExperimentResult result =
+      lp::report_experiment(lp::experiment_nodes(run), experiment(config), run.seed(), lost, config.plot);
+  if (!lost.text().empty()) throw lp::FailedReport<lp::ExperimentResult>(lost.text(), result);
+  return result;
 }
 
 void prepare(const Config& config) { lp::prepare_experiment(config, experiment(config)); }

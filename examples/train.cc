@@ -23,6 +23,7 @@
 #include "lp/lp.h"
 #include "nodes/checkpointer.h"
 #include "nodes/evaluator.h"
+#include "nodes/lost_files.h"
 #include "nodes/metrics.h"
 #include "nodes/parameters/federated_server.h"
 #include "programs/data/output_files.h"
@@ -93,23 +94,6 @@ void add_stages(const std::vector<lp::StageStatistics>& stages, Result& result) 
   result.idle_share = seconds > 0 ? idle / seconds : 0;
 }
 
-// The files that could not be written. The result of the training is still reported.
-class LostFiles {
- public:
-  template <class Write>
-  void keep(const std::string& name, Write write) {
-    try {
-      write();
-    } catch (const lp::Error& error) {
-      text_ += (text_.empty() ? "" : "; ") + name + " could not be saved: " + error.what();
-    }
-  }
-  const std::string& text() const { return text_; }  // empty: all were written
-
- private:
-  std::string text_;
-};
-
 // The values that the evaluator has reported; their times begin with the first look.
 lp::MetricSeries series_of(const lp::NodeCurves& curves) {
   lp::MetricSeries out;
@@ -124,7 +108,7 @@ lp::MetricSeries series_of(const lp::NodeCurves& curves) {
 }
 
 // The results of the looks during the training: all in a file, and at most eleven on standard output, with the last.
-void add_looks(const lp::MetricSeries& series, const std::string& file, Result& result, LostFiles& lost) {
+void add_looks(const lp::MetricSeries& series, const std::string& file, Result& result, lp::LostFiles& lost) {
   if (!series.contains("loss")) return;  // the training ended before the first look
   const std::vector<lp::MetricPoint>& losses = series.at("loss");
   const std::vector<lp::MetricPoint>& accuracies = series.at("accuracy");
@@ -184,7 +168,7 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
   const auto servers = clients_of<lp::ParameterServer>("server", run);
   const auto workers = clients_of<lp::TrainingWorker>("worker", run);
   Result result = statistics_of(servers, workers);
-  LostFiles lost;
+  lp::LostFiles lost;
   const std::unique_ptr<lp::Model> model = lp::model_of(config);
   const std::optional<lp::Parameters> reached = reached_target(run);
   const lp::Parameters parameters = reached ? *reached : lp::trained_parameters(servers, workers, model->size());

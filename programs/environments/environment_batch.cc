@@ -69,8 +69,8 @@ std::span<float> EnvironmentBatch::observation_of(std::size_t copy) {
 void EnvironmentBatch::fail(std::size_t copy, const std::string& problem) const {
   const Copy& one = copies_[copy];
   throw Error(ErrorKind::failed, "the environment \"" + spec_.name + "\", copy " + std::to_string(copy) + ", episode " +
-                                     std::to_string(one.episode) + ", step " + std::to_string(one.steps) + ": " +
-                                     problem);
+                                     std::to_string(one.episode - one.first) + ", step " + std::to_string(one.steps) +
+                                     ": " + problem);
 }
 
 // Adds the place to an exception of f. An error of a call that the environment makes keeps its kind.
@@ -167,6 +167,13 @@ void EnvironmentBatch::reset() {
   for (std::size_t i = 0; i < copies_.size(); ++i) begin(i, copies_[i].episode + 1);
 }
 
+void EnvironmentBatch::reset(std::uint64_t episode) {
+  for (std::size_t i = 0; i < copies_.size(); ++i) {
+    copies_[i].first = episode;
+    begin(i, episode);
+  }
+}
+
 EnvironmentBatchState EnvironmentBatch::state() const {
   EnvironmentBatchState out;
   for (const Copy& one : copies_) {
@@ -183,6 +190,7 @@ void EnvironmentBatch::restore(const EnvironmentBatchState& state) {
   }
   const auto size = static_cast<std::size_t>(spec_.action.size());
   for (std::size_t i = 0; i < copies_.size(); ++i) {
+    copies_[i].first = 0;
     begin(i, state.episodes[i]);
     const std::span<const float> actions = state.actions[i];
     for (std::size_t at = 0; at + size <= actions.size(); at += size) act(i, actions.subspan(at, size));

@@ -68,6 +68,8 @@ class EnvironmentBatch {
 
   // Ends the present episode of each copy without a result, and begins the next.
   void reset();
+  // The same, with the episode of this number. Messages count the episodes of a copy from it on: it is their episode 0.
+  void reset(std::uint64_t episode);
 
   EnvironmentBatchState state() const;
   // Error::failed when the state is that of another number of copies.
@@ -77,6 +79,7 @@ class EnvironmentBatch {
   struct Copy {
     std::unique_ptr<Environment> environment;
     std::uint64_t episode = 0;
+    std::uint64_t first = 0;  // the episode that messages call 0
     std::vector<float> actions{};
     std::uint64_t steps = 0;
     double reward = 0;

@@ -212,8 +212,8 @@ class CmaSampler final : public Sampler {
 }  // namespace
 
 SearchMethod cma(const CmaOptions& options) {
-  if (!(options.sigma > 0) || !std::isfinite(options.sigma)) {
-    throw Error(ErrorKind::failed, "CMA-ES needs a sigma above 0");
+  if (!(options.sigma >= 1.2e-38 && options.sigma <= 3.4e38)) {  // the samplers get it as a float
+    throw Error(ErrorKind::failed, "CMA-ES needs a sigma from 1.2e-38 to 3.4e38");
   }
   if (options.population != 0 && options.population < 4) {
     throw Error(ErrorKind::failed, "CMA-ES needs at least 4 points in a generation, not " +

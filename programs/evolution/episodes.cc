@@ -93,8 +93,7 @@ class EpisodeObjective final : public Objective {
   Evaluation evaluate(std::span<const float> parameters, std::uint64_t trial) override {
     policy_->set({.parameters = Array<float>::copy_of(parameters)});
     const std::size_t copies = environments_.copies();
-    environments_.restore(
-        {.episodes = std::vector<std::uint64_t>(copies, trial), .actions = std::vector<std::vector<float>>(copies)});
+    environments_.reset(trial);
     playing_.assign(copies, true);
     Evaluation out{.steps = 0, .episodes = copies};
     for (std::size_t left = copies; left > 0;) left -= step(out);

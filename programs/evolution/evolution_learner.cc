@@ -135,6 +135,7 @@ void EvolutionLearner::run(Context& node) {
   remember_reported(node);
   while (!node.exclusive([this] { return over(); })) improve(node, complete_generation(node));
   node.exclusive([this] { serve_waiting(); });
+  show(node);
 }
 
 void EvolutionLearner::improve(Context& node, const std::vector<Trial>& trials) {

@@ -16,8 +16,8 @@ const std::vector<SeriesLabel> kValues = {
 
 }  // namespace
 
-EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const Client<Metrics>& metrics,
-                                 const std::string& title, const std::filesystem::path& curve) {
+EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const ReadSeries& series,
+                                 const std::string& title, LostFiles& lost, const std::filesystem::path& curve) {
   const EvolutionState state = learner.call<&EvolutionLearner::state>();
   EvolutionResult result{.best = state.best,
                          .generations = state.generations,
@@ -29,7 +29,7 @@ EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const 
   std::printf("%s: best value %s after %llu points in %llu generations; %llu results arrived too late\n", title.c_str(),
               best.c_str(), static_cast<unsigned long long>(result.evaluations),
               static_cast<unsigned long long>(result.generations), static_cast<unsigned long long>(result.stale));
-  if (!curve.empty()) write_chart(curve, title, metrics.call<&Metrics::all>(), kValues);
+  if (!curve.empty()) lost.keep("the chart", [&] { write_chart(curve, title, series(), kValues); });
   return result;
 }
 

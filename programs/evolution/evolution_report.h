@@ -7,8 +7,9 @@
 #include <string>
 
 #include "lp/rpc/client.h"
-#include "nodes/metrics.h"
+#include "nodes/lost_files.h"
 #include "programs/evolution/evolution_learner.h"
+#include "programs/experiments/reported_series.h"
 
 namespace lp {
 
@@ -21,9 +22,9 @@ struct EvolutionResult {
   std::string parameters_hash{};  // the last centre's: equal for the same bits
 };
 
-// Prints the result. If `curve` is not empty, draws the values over the steps into this SVG file. Errors as
-// write_chart.
-EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const Client<Metrics>& metrics,
-                                 const std::string& title, const std::filesystem::path& curve = {});
+// Prints the result. If `curve` is not empty, draws the series over the steps into this SVG file. If it cannot be
+// written, it is in `lost`, and costs no result.
+EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const ReadSeries& series,
+                                 const std::string& title, LostFiles& lost, const std::filesystem::path& curve = {});
 
 }  // namespace lp

@@ -22,9 +22,9 @@ void check(const EvolutionStrategyOptions& options) {
     if (!fits) throw Error(ErrorKind::failed, "an evolution strategy needs " + what);
   };
   need(options.pairs > 0, "at least 1 pair");
-  need(options.sigma > 0 && std::isfinite(options.sigma), "a sigma above 0");
-  need(options.adam.rate > 0 && std::isfinite(options.adam.rate), "a rate above 0");
-  need(options.weight_decay >= 0 && std::isfinite(options.weight_decay), "a weight decay of 0 or more");
+  need(options.sigma > 0 && std::isfinite(options.sigma), "a finite sigma above 0");
+  need(options.adam.rate > 0 && std::isfinite(options.adam.rate), "a finite rate above 0");
+  need(options.weight_decay >= 0 && std::isfinite(options.weight_decay), "a finite weight decay of 0 or more");
   need(options.shrink > 0 && options.shrink <= 1, "a shrink above 0, up to 1");
 }
 

@@ -37,8 +37,10 @@ struct ExperimentFlags {
       field("environment", Defaults::kEnvironments), field("actors", "nodes that act", range(1, 64)),
       field("inference_servers", "nodes that choose the actions for actors; 0: each actor has its own policy",
             range(0, 16)),
-      field("steps", "the training ends after this number of steps of all environments together", at_least(1),
-            changeable),
+      field("steps",
+            "the training ends after this number of steps of all environments together, or some more: a round that was "
+            "begun is finished, and many actors may be ahead of the learner",
+            at_least(1), changeable),
       field("goal", "the training ends at this mean reward of 100 episodes", changeable),
       field("restarts", "how often a failed node is restarted before the program stops", non_negative, changeable),
       field("checkpoint_every",

@@ -30,7 +30,7 @@ const std::vector<SeriesLabel> kRewards = {{"reward", "acting, mean of 100 episo
 }  // namespace
 
 ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experiment& experiment, std::uint64_t seed,
-                                   const std::filesystem::path& curve) {
+                                   LostFiles& lost, const std::filesystem::path& curve) {
   constexpr std::size_t kEpisodes = 100;
   const Learned learned = result_of(nodes, experiment.evaluation.goal);
   EnvironmentBatch environments(experiment.environment, kEpisodes, seed);
@@ -43,9 +43,13 @@ ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experimen
               played.mean, played.least, played.most);
   if (!curve.empty()) {
     const std::string title = experiment.agent.name + " on " + environment;
-    write_chart(curve, title, nodes.metrics.call<&Metrics::all>(), kRewards);
+    lost.keep("the chart",
+              [&] { write_chart(curve, title, nodes.series ? nodes.series() : MetricSeries(), kRewards); });
   }
-  const std::string snapshot = nodes.snapshots ? nodes.snapshots->call<&PolicySnapshots::save>() : std::string();
+  std::string snapshot;
+  if (nodes.snapshots) {
+    lost.keep("the last snapshot", [&] { snapshot = nodes.snapshots->call<&PolicySnapshots::save>(); });
+  }
   return {.mean = played.mean,
           .least = played.least,
           .most = played.most,

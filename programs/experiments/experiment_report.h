@@ -7,10 +7,11 @@
 #include <string>
 
 #include "lp/rpc/client.h"
-#include "nodes/metrics.h"
+#include "nodes/lost_files.h"
 #include "programs/experiments/experiment.h"
 #include "programs/experiments/parameter_source.h"
 #include "programs/experiments/policy_snapshots.h"
+#include "programs/experiments/reported_series.h"
 
 namespace lp {
 
@@ -29,16 +30,16 @@ struct ExperimentResult {
 struct ExperimentNodes {
   Client<ParameterSource> learner;
   Client<PolicyEvaluator> evaluator;
-  Client<Metrics> metrics;
   std::optional<Client<PolicySnapshots>> snapshots{};
+  ReadSeries series{};  // what the learner and the evaluator have reported; empty: nothing
 };
 
-// The nodes of the experiment in an lp::Run.
+// The nodes of the experiment in an lp::Run, which they need as long as they are used.
 template <class Run>
 ExperimentNodes experiment_nodes(Run& run) {
   ExperimentNodes nodes{.learner = run.template client<ParameterSource>("learner"),
                         .evaluator = run.template client<PolicyEvaluator>("evaluator"),
-                        .metrics = run.template client<Metrics>("metrics")};
+                        .series = reported_series(run)};
   if (run.program().find_group("snapshots") != nullptr) {
     nodes.snapshots = run.template client<PolicySnapshots>("snapshots");
   }
@@ -47,8 +48,9 @@ ExperimentNodes experiment_nodes(Run& run) {
 
 // Plays 100 episodes, which the seed decides, by the learner's last policy, or, in an experiment with a goal, by the
 // one that was evaluated best. Saves a last snapshot. Prints the result. If `curve` is not empty, draws the rewards
-// over the steps into this SVG file. Errors as EnvironmentBatch::step and write_chart.
+// over the steps into this SVG file: none for a run without a directory, which keeps no values. A file that cannot be
+// written is in `lost`, and costs no result. Errors as EnvironmentBatch::step.
 ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experiment& experiment, std::uint64_t seed,
-                                   const std::filesystem::path& curve = {});
+                                   LostFiles& lost, const std::filesystem::path& curve = {});
 
 }  // namespace lp

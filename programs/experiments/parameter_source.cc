@@ -28,16 +28,18 @@ void ParameterSource::report(Context& node, std::uint64_t total, MetricValues va
   });
   if (!now) return;
   values.insert(values.begin(), {"reward", now->recent_reward});
-  const Progress progress{.step = now->updates, .total = total == kEndless ? 0 : total, .values = values};
+  Progress progress{.step = now->updates, .total = total == kEndless ? 0 : total, .values = values};
+  progress.values.emplace_back("steps", static_cast<double>(now->steps));
   for (const auto& [name, count] :
        {std::pair("updates", now->updates), std::pair("episodes", now->episodes), std::pair("stale", now->stale)}) {
     values.emplace_back(name, static_cast<double>(count));
   }
-  if (logged_ && !logged_->ready()) return metrics_.send<&Metrics::log>(now->steps, values);
+  const bool last = now->updates >= total;
+  if (!last && logged_ && !logged_->ready()) return metrics_.send<&Metrics::log>(now->steps, values);
   show(node);
   logged_ = metrics_.async<&Metrics::log>(now->steps, values);
-  logged_progress_ = progress;
-  if (now->updates >= total) show(node);
+  logged_progress_ = std::move(progress);
+  if (last) show(node);
 }
 
 void ParameterSource::show(Context& node) {

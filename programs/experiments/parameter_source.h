@@ -3,7 +3,7 @@
 // parameters, and the counts of the training. Nodes: their handlers run in their turn.
 //
 // A learner that goes back to a cut does some updates again. Until it has passed what it reported before, it reports
-// nothing, so that no count that others see goes back.
+// nothing, so that no count that others see goes back, unless the metrics have been restarted at the same moment.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,14 +44,15 @@ class ParameterSource {
 
   // Called in run(), first: takes from the metrics what earlier incarnations have reported.
   void remember_reported(Context& node);
-  // Called in run(): logs the values, the counts and the mean reward, and shows the progress of `total` updates.
+  // Called in run(): logs the values, the counts and the mean reward, and shows the progress of `total` updates with
+  // the values, the mean reward and the environment steps.
   void report(Context& node, std::uint64_t total, MetricValues values);
+  // Called in run(), at its end: shows the progress that waits for the metrics.
+  void show(Context& node);
 
   TrainingCounter counter_{};
 
  private:
-  void show(Context& node);
-
   const Client<Metrics> metrics_;
   TrainingCounts reported_{};
   // The progress that report() shows as soon as the metrics have it: so the next incarnation knows of it.

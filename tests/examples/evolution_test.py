@@ -1,5 +1,6 @@
 """Searches by evolution, in threads and in processes, and when their processes are killed. Usage: evolution_test.py FOLDER"""
 
+import json
 import os
 import pathlib
 import sys
@@ -7,6 +8,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import charts
 import launch
 
 POINTS = 6400 if "LP_SANITIZED" in os.environ else 12_800
@@ -36,6 +38,17 @@ class Evolution(unittest.TestCase):
                 self.assertGreaterEqual(result["mean"], 475)
                 xml.etree.ElementTree.fromstring(picture.read_text())
 
+    def test_a_chart_that_cannot_be_written_costs_no_result(self):
+        for flags in [[], ["--function=sphere"]]:
+            with self.subTest(flags):
+                process = launch.run("es", "--json", "--evaluations=640", "--plot=/dev/full", *flags)
+                self.assertEqual(1, process.returncode, process.stderr)
+                self.assertIn("the chart could not be saved: cannot write /dev/full", process.stderr)
+                result = json.loads(process.stdout.splitlines()[-1])
+                self.assertEqual("report", result["failed_node"])
+                self.assertEqual(640, result["search"]["evaluations"])
+                self.assertIsInstance(result["mean"], (int, float))
+
     def test_it_minimizes_functions_up_to_a_goal(self):
         for flags in [["--function=sphere"], ["--function=rosenbrock", "--method=cma"],
                       ["--function=sphere", "--method=separable_cma", "--dimensions=600"]]:
@@ -64,6 +77,10 @@ class Evolution(unittest.TestCase):
                                 (["--function=sphere", "--method=cma", "--dimensions=3000"], "at most 512 parameters"),
                                 (["--function=sphere", "--episodes=2"], "--episodes has an effect only without --function"),
                                 (["--method=cma", "--rate=0.1"], "--rate has an effect only with --method=es"),
+                                *[([f"--{flag}={value}"], f"--{flag}={value} is out of range: give 0, or a value from 1.2e-38 to {most}")
+                                  for flag, value, most in [("sigma", "1e+39", "3.4e38"), ("rate", "1e+39", "3.4e38"), ("shrink", "1e-50", "1"),
+                                                            ("sigma", "1e-50", "3.4e38"), ("weight_decay", "1e-50", "3.4e38")]],
+                                (["--method=cma", "--sigma=1e+39"], "--sigma=1e+39 is out of range"),
                                 (["--dimensions=3"], "--dimensions has an effect only with --function"),
                                 (["--plot=/nowhere/a.svg"], "--plot: cannot write /nowhere/a.svg")]:
             with self.subTest(flags):
@@ -107,6 +124,23 @@ class Killed(unittest.TestCase):
             more = searched("--launch=threads", "--evaluations=3200", f"--resume={folder}/first", f"--directory={folder}/second")
             self.assertEqual(20, first["generations"])
             self.assertEqual(searched("--launch=threads", "--evaluations=3200", "--seed=3"), more)
+
+    def test_the_chart_begins_with_the_search_whatever_is_restarted_or_resumed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = pathlib.Path(folder, "curve.svg")
+            with launch.Launch("es", "--launch=processes", f"--plot={picture}", *LONG) as first:
+                first.wait_for_step(20)
+                first.signal("metrics")
+                half = first.result()["search"]["steps"]
+                flags = [f"--evaluations={POINTS + 640}", f"--resume={first.directory}", f"--plot={picture}"]
+                whole = searched("--launch=processes", *flags)["steps"]
+            steps = charts.first_and_last_steps(picture)
+            self.assertEqual({"mean of 100 points", "best point", "centre, mean of an evaluation"}, set(steps))
+            pixels = whole // 250  # two of them
+            self.assertLess(steps["centre, mean of an evaluation"][0], half)
+            for name in ["mean of 100 points", "best point"]:
+                self.assertLess(steps[name][0], half // 10)  # the first generation, long before the kill
+                self.assertAlmostEqual(whole, steps[name][1], delta=pixels)
 
 
 if __name__ == "__main__":

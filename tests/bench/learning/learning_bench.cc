@@ -110,7 +110,8 @@ lp::Curve learn(const Task& task, std::uint64_t seed, Row& row) {
   const lp::Time begin = lp::now();
   options.report = [&](lp::Run& run) {
     row.seconds.push_back(lp::to_seconds(lp::now() - begin));
-    row.rewards.push_back(lp::report_experiment(lp::experiment_nodes(run), experiment_of(task), seed).mean);
+    lp::LostFiles lost;
+    row.rewards.push_back(lp::report_experiment(lp::experiment_nodes(run), experiment_of(task), seed, lost).mean);
     const auto series = run.client<lp::Metrics>("metrics").call<&lp::Metrics::all>();
     curve =
         lp::curve_of("seed " + std::to_string(seed), series.at(series.contains("reward") ? "reward" : "evaluation"));

@@ -226,8 +226,9 @@ TEST(CmaTest, SolvesCartPole) {
 }
 
 TEST(CmaTest, OptionsThatDoNotFitAreRefused) {
-  EXPECT_EQ(refusal({.sigma = 0}), "CMA-ES needs a sigma above 0");
-  EXPECT_EQ(refusal({.sigma = std::numeric_limits<double>::quiet_NaN()}), "CMA-ES needs a sigma above 0");
+  for (const double sigma : {0.0, 1e-39, 1e39, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_EQ(refusal({.sigma = sigma}), "CMA-ES needs a sigma from 1.2e-38 to 3.4e38");
+  }
   EXPECT_EQ(refusal({.population = 3}),
             "CMA-ES needs at least 4 points in a generation, not 3; give 0 for the usual number");
 }

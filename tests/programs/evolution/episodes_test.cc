@@ -5,7 +5,10 @@
 
 #include <array>
 #include <cmath>
+#include <memory>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "lp/base/error.h"
 #include "programs/environments/cart_pole.h"
@@ -45,6 +48,35 @@ TEST(EpisodesTest, AnEvaluationIsAFunctionOfItsTrialAndParameters) {
     EXPECT_EQ(one.episodes, 3U);
     EXPECT_GE(one.steps, 3U);
     EXPECT_NE(make(2)->evaluate(parameters, 5).observations.mean, one.observations.mean) << name;
+  }
+}
+
+// Its episodes can be begun once.
+class Once final : public Environment {
+ public:
+  const EnvironmentSpec& spec() const override { return real_->spec(); }
+  void reset(Random random, std::span<float> observation) override {
+    if (std::exchange(begun_, true)) throw std::runtime_error("not again");
+    real_->reset(random, observation);
+  }
+  StepResult step(std::span<const float> action, std::span<float> observation) override {
+    return real_->step(action, observation);
+  }
+
+ private:
+  const std::unique_ptr<Environment> real_ = make_environment("cartpole");
+  bool begun_ = false;
+};
+
+TEST(EpisodesTest, AnEnvironmentThatFailsIsNamedWithItsEpisodeInTheEvaluation) {
+  const auto objective = episode_objective({.environment = [] { return std::make_unique<Once>(); }})(1);
+  const std::vector<float> parameters = start_of(*objective);
+  try {
+    objective->evaluate(parameters, std::uint64_t{1} << 32 | 29);  // the name of a trial among those of all generations
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.text().find("\"cartpole\", copy 0, episode 0, step 0: reset() threw"), std::string::npos)
+        << error.text();
   }
 }
 

@@ -47,7 +47,8 @@ class ExperimentRun {
   ExperimentResult result() {
     run.wait_finished();
     for (const auto& [node, error] : run.failed()) ADD_FAILURE() << node << ": " << error.what();
-    return report_experiment({learner(), evaluator(), metrics()}, experiment_, kExperimentSeed);
+    LostFiles lost;
+    return report_experiment({learner(), evaluator()}, experiment_, kExperimentSeed, lost);
   }
 };
 
