@@ -239,21 +239,21 @@ void check_batch(const TrainConfig& config, const Examples& examples) {
                                      std::to_string(all) + " examples of " + config.data + ": give at most as many");
 }
 
-// Throws when the servers cannot hold the parameters.
+// Throws when the servers, or this host, cannot hold the parameters.
 void check_size(const TrainConfig& config, const Model& model) {
   if (!named_scheme(config.scheme).uses("servers") || config.servers < 1) return;
   const auto rows = static_cast<std::uint64_t>(model.size() / std::max<Eigen::Index>(model.width(), 1));
   if (rows == 0) return;
+  const Partition partition = Partition::ring(rows, static_cast<std::uint32_t>(config.servers));
+  for (std::uint32_t server = 0; server < partition.servers(); ++server) {
+    static_cast<void>(KeyIndex(partition.ranges(server)));  // throws
+  }
   // The parameters, their next version and a gradient.
   const std::uint64_t bytes = 3 * static_cast<std::uint64_t>(model.size()) * sizeof(float);
   if (bytes > machine_memory()) {
     throw_failed("the model of " + config.data + " has " + std::to_string(model.size()) + " parameters and needs " +
                  std::to_string(bytes >> 20) + " MiB, more than the " + std::to_string(machine_memory() >> 20) +
                  " MiB of memory of this host: is the largest index of a feature a mistake?");
-  }
-  const Partition partition = Partition::ring(rows, static_cast<std::uint32_t>(config.servers));
-  for (std::uint32_t server = 0; server < partition.servers(); ++server) {
-    static_cast<void>(KeyIndex(partition.ranges(server)));  // throws
   }
 }
 
