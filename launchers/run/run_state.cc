@@ -243,7 +243,7 @@ void RunState::remove_files_of_nodes() {
   if (directory.empty()) return;
   const bool is_job = launch_.engine().own_job() != nullptr;
   if (result_.success || !is_job) remove_scratch(directory, ScratchLife::run);
-  if (result_.success) return remove_scratch(directory, ScratchLife::cuts);
+  if (result_.success && coordinator_->is_complete()) return remove_scratch(directory, ScratchLife::cuts);
   std::vector<std::string> kept;
   for (const std::filesystem::path& one : kept_scratch(directory, ScratchLife::cuts)) kept.push_back(one.string());
   if (kept.empty() || is_job) return;

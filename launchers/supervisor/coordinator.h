@@ -105,6 +105,7 @@ class Coordinator final : public ExecutorEvents {
   Phase phase() const { return phase_; }
   RunStatus status() const;
   const RunResult& result() const { return result_; }
+  bool is_complete() const { return complete_; }  // the work is done and reported: no other run can go on with it
   // The progress of the first node that has reported any; empty: none has.
   Progress shown_progress() const { return speaker_.has_value() ? nodes_[*speaker_].progress : Progress(); }
   std::string speaker() const { return speaker_.has_value() ? graph_.nodes[*speaker_].name : std::string(); }

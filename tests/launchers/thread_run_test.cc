@@ -200,5 +200,44 @@ TEST(ThreadRun, TheReportSeesAllThatNodesHaveReported) {
   }
 }
 
+// Has a file that its checkpoint names, and works until the program stops, or has done its work.
+class FileKeeper {
+ public:
+  FileKeeper(Context& node, std::filesystem::path parent, bool ends)
+      : context_(node), parent_(std::move(parent)), ends_(ends) {}
+  void run(Context& node) {
+    std::ofstream(node.scratch(parent_, ScratchLife::cuts) / "large") << "file";
+    node.exclusive([this] { context_.checkpoint(1); });
+    EXPECT_TRUE(node.wait_for_cut(1));
+    if (!ends_) node.wait_for_stop();
+  }
+  void save(Checkpoint& out) const { out.put("name", std::string("large")); }
+  void load(const Checkpoint&) {}
+  using Remote = Methods<>;
+
+ private:
+  Context& context_;
+  const std::filesystem::path parent_;
+  const bool ends_;
+};
+
+TEST(ThreadRun, OnlyTheEndOfTheWorkRemovesTheFilesThatACheckpointNames) {
+  for (const bool ends : {true, false}) {
+    const Directory directory;
+    Program program("files");
+    program.add<FileKeeper>({.name = "keeper", .ends_program = true}, lp::context, directory.path(), ends);
+    LaunchOptions options;
+    options.directory = directory.path() / "run";
+    lp::Run run(std::move(program), options);
+    if (!ends) {
+      for (const Time end = after(std::chrono::seconds(60)); run.status().cut < 1 && !passed(end);)
+        run.wait_for(std::chrono::milliseconds(1));
+      run.stop("enough");
+    }
+    EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+    EXPECT_EQ(std::filesystem::exists(directory.path() / ("lp-" + run.name() + "-cuts") / "large"), !ends);
+  }
+}
+
 }  // namespace
 }  // namespace lp::test
