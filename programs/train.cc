@@ -248,8 +248,8 @@ void check_size(const TrainConfig& config, const Model& model) {
   for (std::uint32_t server = 0; server < partition.servers(); ++server) {
     static_cast<void>(KeyIndex(partition.ranges(server)));  // throws
   }
-  // The parameters, their next version and a gradient.
-  const std::uint64_t bytes = 3 * static_cast<std::uint64_t>(model.size()) * sizeof(float);
+  // This host has all of them twice when it puts the servers' parts together, wherever the servers are.
+  const std::uint64_t bytes = 2 * static_cast<std::uint64_t>(model.size()) * sizeof(float);
   if (bytes > machine_memory()) {
     throw_failed("the model of " + config.data + " has " + std::to_string(model.size()) + " parameters and needs " +
                  std::to_string(bytes >> 20) + " MiB, more than the " + std::to_string(machine_memory() >> 20) +

@@ -468,7 +468,9 @@ RunStatus RunState::status() {
 
 NodeCurves RunState::curves(const std::string& node) {
   if (launch_.options.directory.empty()) return {};
-  loop_.post([this] { save_curves(); });
+  loop_.post([this] {
+    if (!is_directory_lost()) save_curves();
+  });
   status();  // the loop has saved them before it answers, or at its end
   return read_curves(launch_.options.directory, node);
 }

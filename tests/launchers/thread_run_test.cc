@@ -200,6 +200,24 @@ TEST(ThreadRun, TheReportSeesAllThatNodesHaveReported) {
   }
 }
 
+TEST(ThreadRun, CurvesOfADirectoryThatWasRemovedMakeNoneAnew) {
+  const Directory directory;
+  std::atomic<int> starts = 1;  // it does not fail
+  Program program("reports");
+  program.add<Reporter>({.name = "reporter", .ends_program = true}, std::ref(starts));
+  LaunchOptions options;
+  options.directory = directory.path() / "run";
+  std::size_t curves = 1;
+  options.report = [&](lp::Run& run) {
+    std::filesystem::remove_all(run.directory());
+    curves = run.curves("reporter").size();
+  };
+  lp::Run run(std::move(program), options);
+  EXPECT_FALSE(run.wait().success);
+  EXPECT_EQ(curves, 0U);
+  EXPECT_FALSE(std::filesystem::exists(run.directory()));
+}
+
 // Has a file that its checkpoint names, and works until the program stops, or has done its work.
 class FileKeeper {
  public:
