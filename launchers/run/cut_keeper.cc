@@ -5,15 +5,14 @@
 
 #include "lp/base/error.h"
 #include "lp/base/text.h"
-#include "lp/checkpoint/cut.h"
 
 namespace lp::launch {
 
-RestorePoint CutKeeper::latest(const std::filesystem::path& run, bool required) const {
+std::optional<Cut> CutKeeper::find(const std::filesystem::path& run, bool required) const {
   std::vector<std::string> problems;
-  const auto cut = latest_cut(run, &problems);
+  std::optional<Cut> cut = latest_cut(run, &problems);
   if (!cut.has_value()) {
-    if (!required) return {};
+    if (!required) return std::nullopt;
     std::string why;
     for (const std::string& problem : problems) why += "\n  " + problem;
     throw Error(ErrorKind::failed, "there is no complete checkpoint in " + run.string() +
@@ -30,13 +29,36 @@ RestorePoint CutKeeper::latest(const std::filesystem::path& run, bool required) 
   if (required && problems.empty()) {
     log_line("the run continues from step " + std::to_string(cut->step) + " of " + run.string());
   }
-  RestorePoint point{cut->step, std::filesystem::absolute(cut->directory)};
+  return cut;
+}
+
+RestorePoint CutKeeper::point_of(const Cut& cut) const {
+  RestorePoint point{cut.step, std::filesystem::absolute(cut.directory)};
   std::set<std::string> names;
-  for (const CutMember& member : cut->members) names.insert(member.node);
+  for (const CutMember& member : cut.members) names.insert(member.node);
   for (NodeId node = 0; node < graph_.nodes.size(); ++node) {
     if (names.contains(graph_.nodes[node].name)) point.members.insert(node);
   }
   return point;
+}
+
+RestorePoint CutKeeper::latest(const std::filesystem::path& run, bool required) const {
+  const std::optional<Cut> cut = find(run, required);
+  return cut.has_value() ? point_of(*cut) : RestorePoint();
+}
+
+RestorePoint CutKeeper::continue_from(const std::filesystem::path& run) {
+  const Cut cut = *find(run, /*required=*/true);
+  const std::filesystem::path& directory = launch_.options.directory;
+  if (directory.empty()) return point_of(cut);
+  try {
+    const Cut adopted = adopt_cut(directory, cut);
+    kept_.push_back(cut.step);
+    return point_of(adopted);
+  } catch (const Error& error) {
+    log_line("the run cannot be resumed before its first checkpoint: " + error.text());
+    return point_of(cut);
+  }
 }
 
 RestorePoint CutKeeper::complete(std::uint64_t step, const std::set<NodeId>& members) {

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "launchers/plan/launch.h"
 #include "launchers/supervisor/coordinator.h"
 #include "launchers/supervisor/supervision_graph.h"
+#include "lp/checkpoint/cut.h"
 
 namespace lp::launch {
 
@@ -21,12 +23,18 @@ class CutKeeper {
   // The last complete cut in the directory of a run. Nothing if there is none; Error if one is `required`. Throws Error
   // for a cut of another program.
   RestorePoint latest(const std::filesystem::path& run, bool required) const;
+  // The last complete cut of an earlier run. It becomes the first one of this run, if that has a directory: so this run
+  // can be resumed, too, however it ends. Throws Error like latest(run, true).
+  RestorePoint continue_from(const std::filesystem::path& run);
   // All members have saved this step: the cut is complete. Throws Error when it cannot be kept.
   RestorePoint complete(std::uint64_t step, const std::set<NodeId>& members);
   // The cut will never be complete. Throws Error when its files cannot be removed.
   void give_up(std::uint64_t step);
 
  private:
+  std::optional<Cut> find(const std::filesystem::path& run, bool required) const;
+  RestorePoint point_of(const Cut& cut) const;
+
   const Launch& launch_;
   const SupervisionGraph& graph_;
   std::vector<std::uint64_t> kept_;  // the steps of the complete cuts on disk

@@ -132,7 +132,7 @@ void RunState::take_directory() {
 void RunState::continue_earlier() {
   const LaunchOptions& options = launch_.options;
   earlier_ = hold_ended(options.resume);
-  begin_ = cuts_.latest(options.resume, /*required=*/true);
+  begin_ = cuts_.continue_from(options.resume);
   if (options.directory.empty()) return;
   try {
     continue_curves(options.resume, options.directory);

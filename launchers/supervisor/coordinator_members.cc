@@ -99,11 +99,11 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
   if (elastic) {
     executor_.release(index);
     if (!process.no_room) on_room();
-    if (const std::string shortage = too_few(index); !shortage.empty()) {
-      Cause stops = cause;
-      stops.what += "; " + shortage;
-      return fail(std::move(stops));
-    }
+  }
+  if (const std::string shortage = too_few(index); !shortage.empty()) {
+    Cause stops = cause;
+    stops.what += "; " + shortage;
+    return fail(std::move(stops));
   }
   if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
   if (graph_.processes[index].member) {

@@ -14,7 +14,7 @@ void SupervisionGraph::complete() {
     process.nodes.push_back(id);
     process.name += (process.name.empty() ? "" : ",") + node.name;
     process.member = process.member || node.member;
-    process.elastic = (process.elastic || process.nodes.size() == 1) && groups[node.group].least > 0;
+    process.elastic = (process.elastic || process.nodes.size() == 1) && groups[node.group].elastic;
   }
 }
 
@@ -26,8 +26,11 @@ SupervisionGraph topology_of(const Plan& plan) {
                             .ends_program = group.options.ends_program,
                             .heartbeat = group.options.heartbeat});
     const Replicas& replicas = group.options.replicas;
-    graph.groups.back().replicas = to_string(replicas);
-    if (replicas.elastic()) graph.groups.back().least = static_cast<std::size_t>(replicas.least);
+    SupervisionGraph::Group& added = graph.groups.back();
+    added.replicas = to_string(replicas);
+    added.elastic = replicas.elastic();
+    const int least = std::max(added.elastic ? replicas.least : 0, group.options.on_failure.least);
+    added.least = static_cast<std::size_t>(least);
   }
   for (const PlanNode& node : plan.nodes) {
     graph.nodes.push_back({.name = node.name,

@@ -32,7 +32,8 @@ struct SupervisionGraph {
     bool ends_program = false;
     Duration heartbeat{};    // 0: the run's heartbeat
     std::string replicas{};  // "4", "2..8"
-    std::size_t least = 0;   // the least number of members of an elastic group; 0: it is not elastic
+    bool elastic = false;
+    std::size_t least = 0;  // with fewer members left the program fails; it counts where failures do not stop it anyway
     std::vector<NodeId> nodes{};
   };
   // The nodes of one process, which live and die together.

@@ -162,6 +162,26 @@ Cut complete_cut(const Path& run, std::uint64_t step, std::string_view program, 
   return cut;
 }
 
+Cut adopt_cut(const Path& run, const Cut& cut) {
+  const Path directory = cut_directory(run, cut.step);
+  std::vector<std::string> members;
+  std::error_code error;
+  try {
+    for (const CutMember& member : cut.members) {
+      const Path from = cut_file(cut.directory, member.node);
+      const Path to = cut_file(directory, member.node);
+      std::filesystem::create_hard_link(from, to, error);
+      if (error) std::filesystem::copy_file(from, to, error);
+      check(error, "copy to", to);
+      members.push_back(member.node);
+    }
+    return complete_cut(run, cut.step, cut.program, cut.fingerprint, members);
+  } catch (const Error&) {
+    std::filesystem::remove_all(directory, error);
+    throw;
+  }
+}
+
 CutList list_cuts(const Path& run) {
   CutList list;
   for (const CutPath& at : paths_of_cuts(run)) {

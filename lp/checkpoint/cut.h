@@ -57,6 +57,10 @@ Checkpoint read_cut_file(const std::filesystem::path& cut, std::string_view node
 Cut complete_cut(const std::filesystem::path& run, std::uint64_t step, std::string_view program,
                  std::uint64_t fingerprint, std::span<const std::string> members);
 
+// Makes a complete cut of another run a cut of this one, too. Both have the same files on disk where the file system
+// can do that, else this one has copies.
+Cut adopt_cut(const std::filesystem::path& run, const Cut& cut);
+
 // A checkpoint that was read from a file, and then changed.
 struct EditedFile {
   std::filesystem::path path{};

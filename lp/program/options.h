@@ -18,6 +18,7 @@ struct FailurePolicy {
   int budget = 0;  // restart: how many times for each node; the next failure stops the program
   // restart: the wait before the first restart; it doubles each time, up to 10 s.
   Duration backoff = std::chrono::milliseconds(100);
+  int least = 0;  // ignore: a failure that leaves fewer nodes of the group stops the program
 };
 
 // Restarts a failed node at most `budget` times; the next failure stops the program.
@@ -26,8 +27,8 @@ constexpr FailurePolicy restart(int budget, Duration backoff = std::chrono::mill
 }
 // The first failure stops the program. The default.
 constexpr FailurePolicy stop_program() { return {}; }
-// The program goes on without the node.
-constexpr FailurePolicy ignore() { return {.action = FailurePolicy::Action::ignore}; }
+// The program goes on without the node, as long as at least `least` nodes of the group are left.
+constexpr FailurePolicy ignore(int least = 0) { return {.action = FailurePolicy::Action::ignore, .least = least}; }
 
 struct GroupOptions {
   std::string name{};        // node names are "name" for add, "name/0", "name/1", ... for group

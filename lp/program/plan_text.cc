@@ -63,7 +63,9 @@ std::vector<std::string> list(const std::string& first, const std::vector<std::s
 std::string policy(const FailurePolicy& policy) {
   switch (policy.action) {
     case FailurePolicy::Action::stop: return "a failure stops the program";
-    case FailurePolicy::Action::ignore: return "a failure is ignored";
+    case FailurePolicy::Action::ignore:
+      return policy.least == 0 ? "a failure is ignored"
+                               : "a failure is ignored while " + std::to_string(policy.least) + " or more are left";
     case FailurePolicy::Action::restart: break;
   }
   return "restarted up to " + counted(static_cast<std::size_t>(policy.budget), "time") + " after a failure";
@@ -194,6 +196,8 @@ std::string to_json(const Plan& plan) {
     if (options.on_failure.action == FailurePolicy::Action::restart) {
       json.member("budget", options.on_failure.budget);
       json.member("backoff", to_seconds(options.on_failure.backoff));
+    } else if (options.on_failure.least > 0) {
+      json.member("least", options.on_failure.least);
     }
     json.end_object();
     json.end_object();

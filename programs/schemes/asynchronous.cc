@@ -74,7 +74,7 @@ Scheme asynchronous_scheme(const ServerTraining& training, const Downpour& downp
           .rule = training.rule,
           .division = Division::turns,
           .takes_rows = downpour.fetch_every == 1 && downpour.push_every == 1,
-          .loses_workers = true,
+          .spare_workers = training.workers - 1,
           .exchange = [downpour](const ExchangeParts& parts) {
             return std::make_unique<AsynchronousExchange>(parts, downpour);
           }};

@@ -132,7 +132,7 @@ TrainingGraph add_outer_product_training(Program& program, const LearningTask& t
       {.consistency = Asynchronous{},
        .rule = training.rule,
        .division = Division::turns,
-       .loses_workers = true,
+       .spare_workers = training.workers - 1,
        .exchange =
            [products, workers](const ExchangeParts& parts) {
              return std::make_unique<OuterProductExchange>(parts, products, workers);

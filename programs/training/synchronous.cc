@@ -49,7 +49,7 @@ class SynchronousExchange final : public Exchange {
 Scheme synchronous_scheme(const ServerTraining& training, std::uint32_t backups) {
   return {.consistency = Synchronous{.backups = backups, .steps = backups > 0 ? training.steps : kUnbounded},
           .rule = training.rule,
-          .loses_workers = backups > 0,
+          .spare_workers = static_cast<int>(backups),
           .exchange = [exact = backups == 0](const ExchangeParts& parts) {
             return std::make_unique<SynchronousExchange>(parts, exact);
           }};

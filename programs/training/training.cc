@@ -134,10 +134,11 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
   const int pushers = scheme.levels.empty() ? training.workers : scheme.levels.back();
   const auto servers = add_servers(program, task, training, scheme, pushers);
   const SchemeTensors tensors{task, training, scheme};
+  const bool spares = scheme.spare_workers > 0 && training.restarts == 0;
   const GroupOptions group{
       .name = "worker",
       .replicas = training.workers,
-      .on_failure = scheme.loses_workers && training.restarts == 0 ? ignore() : restart_or_stop(training),
+      .on_failure = spares ? ignore(training.workers - scheme.spare_workers) : restart_or_stop(training),
       .ends_program = true,
       .device = task.device};
   const Above above = add_levels(program, training, scheme.levels, GroupHandle<Learner>(group.name, training.workers),

@@ -138,7 +138,7 @@ struct Scheme {
   std::function<std::vector<std::uint32_t>(const Dataset&, WorkerRank, std::uint64_t seed)> own_examples{};
   std::uint64_t epochs = 1;
   bool takes_rows = false;         // its workers can pull and push some rows of the parameters
-  bool loses_workers = false;      // the program goes on without a worker that fails, if it is not restarted
+  int spare_workers = 0;           // as many workers may fail, if they are not restarted
   bool learns_in_workers = false;  // the servers do not hold the parameters, and forget what they summed
   std::function<std::unique_ptr<Exchange>(const ExchangeParts&)> exchange{};
   CompressionOptions compression{};  // if set, it replaces the training's

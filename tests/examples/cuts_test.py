@@ -41,6 +41,15 @@ class Cuts(unittest.TestCase):
                 launch.result("train", "--launch=threads", f"--scheme={scheme}", "--steps=4", "--hidden=4", f"--directory={directory}/run")
                 self.assertEqual(1, len(json.loads(self.lp("list", "--json", f"{directory}/run"))["checkpoints"]))
 
+    def test_a_run_that_had_nothing_left_to_do_is_resumed(self):
+        for scheme in ["synchronous", "ring"]:
+            with self.subTest(scheme), tempfile.TemporaryDirectory() as directory:
+                flags = ["--launch=threads", "--hidden=4"]
+                launch.result("train", *flags, f"--scheme={scheme}", "--steps=4", f"--directory={directory}/1")
+                launch.result("train", *flags, f"--resume={directory}/1", f"--directory={directory}/2")
+                result = launch.result("train", *flags, f"--resume={directory}/2", "--steps=8", f"--directory={directory}/3")
+                self.assertEqual(8, result["updates"])
+
     def test_the_cuts_of_every_scheme_are_listed_shown_and_exported_with_the_model(self):
         schemes = [line.split()[0] for line in launch.run("train", "--list").stdout.splitlines()]
         self.assertEqual(23, len(schemes))

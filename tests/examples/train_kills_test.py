@@ -75,6 +75,14 @@ class Killed(unittest.TestCase):
                 run.signal("worker/2")
                 self.check(run)
 
+    def test_more_killed_workers_than_backups_end_the_training(self):
+        with self.train("backup", "--backups=1") as run:
+            run.wait_for_step(500)
+            for worker in ["worker/0", "worker/1"]:
+                run.signal(worker)
+            self.assertEqual(1, run.wait())
+            self.assertIn("was killed by signal 9 (SIGKILL); group worker has 2 members left, but needs 3", run.shown)
+
     def test_a_killed_worker_comes_back(self):
         for scheme in some(["synchronous", "asynchronous", "bounded_delay", "stale_synchronous", "softsync", "backup"]):
             with self.subTest(scheme), self.train(scheme, "--restarts=2") as run:

@@ -51,6 +51,20 @@ TEST_F(MainTest, AResumedRunHasTheSeedAndTheConfigurationOfTheFirst) {
   EXPECT_FALSE(std::filesystem::exists(directory_ / "run3"));
 }
 
+TEST_F(MainTest, ARunThatTookNoCutSinceItWasResumedIsResumedToo) {
+  const auto run = [&](const std::string& steps, const std::string& resumed) {
+    std::vector<std::string> flags{"--program=saving", "--steps=" + steps};
+    if (!resumed.empty()) flags.push_back("--resume=" + (directory_ / resumed).string());
+    Subprocess process(arguments(flags));
+    EXPECT_EQ(process.wait().code, 0) << process.err();
+    return process.err();
+  };
+  run("6", "");
+  EXPECT_TRUE(has(run("6", "run1"), "loaded step 6\n"));  // nothing was left to do
+  std::filesystem::remove_all(directory_ / "run1");
+  EXPECT_TRUE(has(run("9", "run2"), "loaded step 6\n"));
+}
+
 TEST_F(MainTest, AResumedRunIsLaunchedAnew) {
   Subprocess first(arguments({"--program=saving", "--steps=6", "--launch=processes"}));
   EXPECT_EQ(first.wait().code, 0) << first.err();

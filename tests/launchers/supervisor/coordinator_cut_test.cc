@@ -334,7 +334,7 @@ class ElasticCutTest : public CoordinatorTest {
  protected:
   void begin(FailurePolicy policy = restart(0)) {
     SupervisionGraph graph;
-    graph.groups = {{.name = "server", .on_failure = policy, .replicas = "1..3", .least = 1}};
+    graph.groups = {{.name = "server", .on_failure = policy, .replicas = "1..3", .elastic = true, .least = 1}};
     for (const NodeId node : {0U, 1U, 2U}) {
       graph.nodes.push_back({.name = "server/" + std::to_string(node), .group = 0, .process = node, .member = true});
     }

@@ -17,7 +17,11 @@ using State = NodeStatus::State;
 SupervisionGraph watcher_and_workers(std::size_t least, FailurePolicy policy = restart(0)) {
   SupervisionGraph graph;
   graph.groups = {{.name = "watcher"},
-                  {.name = "worker", .on_failure = policy, .replicas = std::to_string(least) + "..3", .least = least}};
+                  {.name = "worker",
+                   .on_failure = policy,
+                   .replicas = std::to_string(least) + "..3",
+                   .elastic = true,
+                   .least = least}};
   graph.nodes = {{.name = "watcher", .group = 0, .process = 0, .active = true, .calls = {1, 2, 3}},
                  {.name = "worker/0", .group = 1, .process = 1, .active = true},
                  {.name = "worker/1", .group = 1, .process = 2, .active = true},
@@ -160,7 +164,7 @@ TEST_F(ElasticTest, ACallerThatIsRestartedIsToldOfAll) {
 
 TEST_F(ElasticTest, AMemberThatKnowsItsFellowsHearsOfItself) {
   SupervisionGraph graph;
-  graph.groups = {{.name = "worker", .on_failure = restart(0), .replicas = "1..2", .least = 1}};
+  graph.groups = {{.name = "worker", .on_failure = restart(0), .replicas = "1..2", .elastic = true, .least = 1}};
   graph.nodes = {{.name = "worker/0", .group = 0, .process = 0, .active = true, .calls = {0, 1}},
                  {.name = "worker/1", .group = 0, .process = 1, .active = true, .calls = {0, 1}}};
   make(std::move(graph));

@@ -82,6 +82,29 @@ TEST_F(Cuts, ACompleteCutComesBack) {
   EXPECT_EQ(read_cut_file(cut->directory, "table").get<std::string>("value"), "table at 100");
 }
 
+TEST_F(Cuts, ACutOfAnotherRunIsOneOfThisRunAndStaysWhenThatIsGone) {
+  take(100);
+  const test::Directory other;
+  const Cut adopted = adopt_cut(other.path(), *latest_cut(run_));
+  std::filesystem::remove_all(run_ / "checkpoints");
+  const auto cut = latest_cut(other.path());
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->directory, adopted.directory);
+  EXPECT_EQ(cut->step, 100u);
+  EXPECT_EQ(cut->program, "digits");
+  EXPECT_EQ(cut->fingerprint, 0xfeedu);
+  EXPECT_EQ(read_cut_file(cut->directory, "table").get<std::string>("value"), "table at 100");
+}
+
+TEST_F(Cuts, ACutThatCannotBeAdoptedLeavesNothing) {
+  take(100);
+  Cut cut = *latest_cut(run_);
+  cut.members.push_back({.node = "missing"});
+  const test::Directory other;
+  EXPECT_EQ(error_of([&] { adopt_cut(other.path(), cut); }).kind(), ErrorKind::failed);
+  EXPECT_TRUE(std::filesystem::is_empty(other.path() / "checkpoints"));
+}
+
 TEST_F(Cuts, ThereAreNoneAtFirst) {
   EXPECT_TRUE(list_cuts(run_).cuts.empty());
   EXPECT_FALSE(latest_cut(run_));
