@@ -56,6 +56,11 @@ function(lp_use_precompiled target from)
   target_precompile_headers(${target} REUSE_FROM ${from})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     lp_compile(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
+    # ccache knows by this which precompiled headers a source has. What makes them must not have it: it would know the headers
+    # by those that it is about to replace.
+    if(LP_CCACHE)
+      lp_compile(${target} PRIVATE -fpch-preprocess)
+    endif()
   endif()
 endfunction()
 

@@ -9,7 +9,6 @@ if(LP_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # ccache caches sources with precompiled headers only with these settings.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${LP_CCACHE})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${LP_CCACHE})
-  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endif()
 
 find_program(LP_LLD ld.lld)
