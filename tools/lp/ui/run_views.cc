@@ -33,7 +33,7 @@ void write_summary(JsonWriter& json, const RunView& run, const std::string& trou
   json.member("outcome", trouble.empty() ? outcome_of(run) : trouble);
   json.member("began", run.record.began);
   json.member("seconds", run.result.has_value() ? run.result->seconds : 0);
-  json.member("ready", ready_text(run.status));
+  json.member("ready", is_over(run) ? std::string() : ready_text(run.status));
   json.member("nodes", run.status.nodes.size());
   json.end_object();
 }
