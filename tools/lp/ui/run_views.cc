@@ -144,11 +144,12 @@ std::string why_json(const RunLocation& place) {
   const RunView run = view_of(place);
   launch::AdminClient client = connect_to(run);
   const Evidence evidence = collect_evidence(client, plan_of(place), kLooking);
+  const std::vector<Diagnosis> found = find_troubles(client, evidence);
   std::set<std::string> all;
   for (const PlanNode& node : evidence.plan.nodes) all.insert(node.name);
   JsonWriter json;
   json.begin_object();
-  write_findings(json, wait_graph(evidence.plan, evidence.samples.back()), diagnose(evidence), all);
+  write_findings(json, wait_graph(evidence.plan, evidence.samples.back()), found, all);
   json.end_object();
   return std::move(json).text();
 }
