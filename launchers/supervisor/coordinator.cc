@@ -101,7 +101,7 @@ void Coordinator::flush() {
     listener_.on_peers(list);
   }
   for (const NodeId node : std::exchange(to_run_, {})) {
-    if (nodes_[node].ready && nodes_[node].running) executor_.run(node);
+    if (nodes_[node].ready && nodes_[node].running) executor_.order(node, NodeOrder::run);
   }
 }
 
@@ -323,7 +323,7 @@ void Coordinator::probe(NodeId id, bool late) {
     return begin_failure(spec.process, std::move(cause), Failure::hang);
   }
   alarms_.set({Due::probe, id}, later(now_, heartbeat - heartbeat / kProbesPerHeartbeat));
-  if (!std::exchange(node.asked, true)) executor_.probe(id);
+  if (!std::exchange(node.asked, true)) executor_.order(id, NodeOrder::probe);
 }
 
 std::vector<std::size_t> Coordinator::processes_up() const {
@@ -361,7 +361,7 @@ void Coordinator::on_measured(std::size_t process, std::uint32_t incarnation, Me
 
 void Coordinator::handle(NodeId node, const NodeEvent::Saved& saved) {
   if (processes_[graph_.nodes[node].process].state == Process::State::up) add_to_cut(node, saved.step);
-  executor_.may_save(node);
+  executor_.order(node, NodeOrder::may_save);
 }
 
 void Coordinator::add_to_cut(NodeId node, std::uint64_t step) {

@@ -92,7 +92,7 @@ TEST(ThreadStates, NameTheFileOfARead) {
 
 TEST(ThreadStates, AProcessThatHasEndedHasNone) { EXPECT_TRUE(thread_states(1 << 30).empty()); }
 
-// The kernel restarts the wait of a process that was stopped meanwhile, and no longer tells which wait it was.
+// The kernel restarts the wait of a process that was stopped meanwhile, which is no longer known by its name.
 TEST(ThreadStates, AWaitThatGoesOnAfterAStopHasAName) {
   const pid_t child = fork();
   if (child == 0) {

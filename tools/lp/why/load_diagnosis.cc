@@ -92,11 +92,11 @@ std::map<std::string, Share> shares(const Evidence& evidence) {
 }  // namespace
 
 void keep_lasting_stragglers(std::vector<Diagnosis>& found, const Evidence& evidence,
-                             const std::function<Evidence()>& look_again) {
+                             const std::function<Evidence()>& observe) {
   const auto is_straggler = [](const Diagnosis& one) { return one.kind == Diagnosis::Kind::straggler; };
   double seconds = evidence.after.time - evidence.before.time;
   while (seconds < kLastingSeconds && std::any_of(found.begin(), found.end(), is_straggler)) {
-    const Evidence again = look_again();
+    const Evidence again = observe();
     std::set<std::string> slow;
     for (const Diagnosis& one : diagnose_load(again)) {
       if (is_straggler(one)) slow.insert(one.node);
