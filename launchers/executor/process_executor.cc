@@ -450,7 +450,7 @@ void ProcessExecutor::handle_event(const NodeEvent& event) {
     const std::size_t process = graph_.nodes[event.node].process;
     const bool sent = !placer_.host(placer_.of(process).host).directory.empty();
     // A file that could not be stored was reported already.
-    if (sent && kept_.erase({event.node, saved->step}) == 0) return may_save(event.node);
+    if (sent && kept_.erase({event.node, saved->step}) == 0) return order(event.node, NodeOrder::may_save);
   }
   events_->on_event(event);
 }
