@@ -1,4 +1,4 @@
-// A program that gets into trouble, for the tests of lp why: --situation names the trouble.
+// A program that gets into trouble, for the tests of lp why and lp logs: --situation names the trouble.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launchers/main.h"
@@ -160,6 +161,22 @@ void read_slowly(Context& context, Client<Server> server, int) {
   context.wait_for_stop();
 }
 
+// Prints as fast as the output is taken, and reports the number of its lines.
+void print_lines(Context& context, Client<Server>, int) {
+  constexpr std::uint64_t kBlock = 1000;
+  for (std::uint64_t lines = 0; !context.stopping();) {
+    std::string text;
+    for (const std::uint64_t end = lines + kBlock; lines < end;)
+      text += "step " + std::to_string(++lines) + " loss 0.25\n";
+    for (std::string_view rest = text; !rest.empty();) {
+      const ssize_t written = write(STDOUT_FILENO, rest.data(), rest.size());
+      if (written <= 0) return;
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    context.report({.step = lines});
+  }
+}
+
 void crash_it(Context&, Client<Server> server, int) {
   try {
     server.call<&Server::crash>();
@@ -193,6 +210,7 @@ const std::map<std::string, Trouble>& troubles() {
       {"healthy", {2, [](Context& context, Client<Server>, int) { context.wait_for_stop(); }}},
       {"straggler", {4, step}},
       {"computing", {4, compute_step}},
+      {"printing", {1, print_lines}},
       {"saturated", {5, press}},
       {"stopped", {2, [](Context&, Client<Server> server, int) { server.call<&Server::stop_itself>(); }}},
       {"handler", {2, [](Context&, Client<Server> server, int) { server.call<&Server::hang>(); }}},
