@@ -68,7 +68,7 @@ TEST_F(LogFloodLong, TakesNeitherMemoryNorSpaceAndHoldsNoReader) {
   EXPECT_EQ(lp("stop last").code, 0);
   EXPECT_EQ(program.wait().code, RunResult::kStopped);
   EXPECT_EQ(follower.wait().code, 0);
-  // Its lines follow each other, except where the log says that some were dropped.
+  // Its lines follow each other, except where a note stands for those that were dropped.
   std::ifstream followed(file);
   std::uint64_t last = 0;
   std::uint64_t breaks = 0;
