@@ -38,8 +38,7 @@ lp::ExperimentResult report(lp::Run& run, const Config& config) {
   lp::LostFiles lost;
   const lp::ExperimentResult result =
       lp::report_experiment(lp::experiment_nodes(run), experiment(config), run.seed(), lost, config.plot);
-  if (!lost.text().empty()) throw lp::FailedReport<lp::ExperimentResult>(lost.text(), result);
-  return result;
+  return lp::finish_report(result, lost.text());
 }
 
 void prepare(const Config& config) { lp::prepare_experiment(config, experiment(config)); }

@@ -192,8 +192,7 @@ Result result_of(lp::Run& run, const Config& config, lp::LostFiles& lost) {
 Result report(lp::Run& run, const Config& config) {
   lp::LostFiles lost;
   const Result result = result_of(run, config, lost);
-  if (!lost.text().empty()) throw lp::FailedReport<Result>(lost.text(), result);
-  return result;
+  return lp::finish_report(result, lost.text());
 }
 
 void prepare(Config& config) {

@@ -200,8 +200,7 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
     lost.keep("the model",
               [&] { result.saved = save(lp::kept_model(config, run.seed(), parameters), config.save, run); });
   }
-  if (!lost.text().empty()) throw lp::FailedReport<Result>(lost.text(), result);
-  return result;
+  return lp::finish_report(result, lost.text());
 }
 
 // Flags of a command that uses a kept model.

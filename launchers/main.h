@@ -49,6 +49,13 @@ class FailedReport : public Error {
   Result result;
 };
 
+// Ends a report: returns its result, or throws it as a FailedReport with the text, if there is one.
+template <class Result>
+Result finish_report(Result result, const std::string& trouble) {
+  if (!trouble.empty()) throw FailedReport<Result>(trouble, std::move(result));
+  return result;
+}
+
 namespace launch {
 
 // The result of a report: its fields, and their values as JSON.

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostPrinted = std::size_t{16} << 20;
 }  // namespace
 
-StackTaker::StackTaker(pid_t process) : process_(process) {
+StackTaker::StackTaker(pid_t process) : threads_(thread_states(process)) {
   std::array<int, 2> ends{};
   const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!nothing || pipe2(ends.data(), O_CLOEXEC) != 0) return;
@@ -45,7 +45,7 @@ bool StackTaker::read() {
 
 Stacks StackTaker::result() const {
   try {
-    return {.text = stacks_text(process_, printed_)};
+    return {.text = stacks_text(threads_, printed_)};
   } catch (const Error& error) {
     return {.text = error.text(), .problem = true};
   }

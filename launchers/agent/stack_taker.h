@@ -5,8 +5,10 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "launchers/control/measurement.h"
+#include "launchers/os/thread_states.h"
 #include "lp/base/descriptor.h"
 
 namespace lp::launch {
@@ -23,7 +25,7 @@ class StackTaker {
   Stacks result() const;
 
  private:
-  const pid_t process_;
+  const std::vector<ThreadState> threads_;  // before the command
   Descriptor pipe_;
   std::string printed_;
 };

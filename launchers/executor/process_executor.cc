@@ -279,16 +279,16 @@ void ProcessExecutor::update(std::size_t process, std::span<const PeerState> pee
   send(process, std::move(update));
 }
 
-void ProcessExecutor::run(NodeId node) {
-  control::RunNodeT run;
-  run.node = node;
-  send(graph_.nodes[node].process, std::move(run));
-}
-
-void ProcessExecutor::may_save(NodeId node) {
-  control::MaySaveT may_save;
-  may_save.node = node;
-  send(graph_.nodes[node].process, std::move(may_save));
+void ProcessExecutor::order(NodeId node, NodeOrder what) {
+  const auto send_it = [this, node](auto body) {
+    body.node = node;
+    send(graph_.nodes[node].process, std::move(body));
+  };
+  switch (what) {
+    case NodeOrder::run: return send_it(control::RunNodeT());
+    case NodeOrder::may_save: return send_it(control::MaySaveT());
+    case NodeOrder::probe: return send_it(control::ProbeT());
+  }
 }
 
 void ProcessExecutor::end_cut(std::size_t process, std::uint64_t step, bool complete) {
@@ -322,12 +322,6 @@ void ProcessExecutor::let_leave() {
 
 void ProcessExecutor::kill(std::size_t process) {
   if (!give_up_waiting(process, "did not start: " + delay(process))) send(process, control::KillT());
-}
-
-void ProcessExecutor::probe(NodeId node) {
-  control::ProbeT probe;
-  probe.node = node;
-  send(graph_.nodes[node].process, std::move(probe));
 }
 
 void ProcessExecutor::measure(std::span<const std::size_t> processes, Inquiry what) {
@@ -456,7 +450,7 @@ void ProcessExecutor::handle_event(const NodeEvent& event) {
     const std::size_t process = graph_.nodes[event.node].process;
     const bool sent = !placer_.host(placer_.of(process).host).directory.empty();
     // A file that could not be stored was reported already.
-    if (sent && kept_.erase({event.node, saved->step}) == 0) return may_save(event.node);
+    if (sent && kept_.erase({event.node, saved->step}) == 0) return order(event.node, NodeOrder::may_save);
   }
   events_->on_event(event);
 }

@@ -129,9 +129,13 @@ void ThreadExecutor::update(std::size_t, std::span<const PeerState> peers) {
   if (!news.empty()) runtime_->update(news);
 }
 
-void ThreadExecutor::run(NodeId node) { runtime_->run(node); }
-
-void ThreadExecutor::may_save(NodeId node) { runtime_->may_save(node); }
+void ThreadExecutor::order(NodeId node, NodeOrder what) {
+  switch (what) {
+    case NodeOrder::run: return runtime_->run(node);
+    case NodeOrder::may_save: return runtime_->may_save(node);
+    case NodeOrder::probe: return runtime_->probe(node);
+  }
+}
 
 void ThreadExecutor::end_cut(std::size_t, std::uint64_t step, bool complete) { runtime_->end_cut(step, complete); }
 
@@ -160,8 +164,6 @@ void ThreadExecutor::end(Ending ending) {
   }
   ender_->work.set();
 }
-
-void ThreadExecutor::probe(NodeId node) { runtime_->probe(node); }
 
 void ThreadExecutor::measure(std::span<const std::size_t> processes, Inquiry what) {
   switch (what) {
@@ -206,9 +208,10 @@ void ThreadExecutor::take_stacks(std::size_t process) {
   }
   stacks_ = spawn("stacks", [this, process, incarnation = incarnations_[process]] {
     Stacks stacks;
+    const std::vector<ThreadState> threads = thread_states(getpid());
     const Output output = lp::launch::run(stacks_command(getpid()), kStacksLimit);
     try {
-      stacks.text = stacks_text(getpid(), output.text.empty() ? output.errors : output.text);
+      stacks.text = stacks_text(threads, output.text.empty() ? output.errors : output.text);
     } catch (const Error& error) {
       stacks = {.text = error.text(), .problem = true};
     }

@@ -36,12 +36,10 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   std::string delay(std::size_t) override { return {}; }
   void start(std::size_t process, std::uint32_t incarnation, const std::filesystem::path& cut) override;
   void update(std::size_t process, std::span<const PeerState> peers) override;
-  void run(NodeId node) override;
-  void may_save(NodeId node) override;
+  void order(NodeId node, NodeOrder what) override;
   void end_cut(std::size_t process, std::uint64_t step, bool complete) override;
   void stop(std::size_t process, const std::string& reason, bool run_ends) override;
   void kill(std::size_t process) override;
-  void probe(NodeId node) override;
   void measure(std::span<const std::size_t> processes, Inquiry what) override;
   void record_spans(std::span<const std::size_t> processes, const SpanOrder& order) override;
   void abandon(const std::string& why) override;

@@ -17,7 +17,8 @@ bool is_stopped(const ThreadState& thread) { return thread.state == "T" || threa
 
 std::string place_of(const ThreadState& thread) {
   if (thread.call.empty()) return "the kernel";
-  return thread.call + "()" + (thread.file.empty() ? "" : " of " + thread.file);
+  const bool named = !thread.call.starts_with("system call ");
+  return thread.call + (named ? "()" : "") + (thread.file.empty() ? "" : " of " + thread.file);
 }
 
 std::string files_text(const ThreadsById& threads) {

@@ -4,7 +4,6 @@
 #include <sstream>
 #include <string_view>
 
-#include "launchers/os/thread_states.h"
 #include "lp/base/error.h"
 #include "lp/base/text.h"
 
@@ -32,7 +31,7 @@ std::vector<std::string> stacks_command(pid_t process) {
           std::to_string(process)};
 }
 
-std::string stacks_text(pid_t process, const std::string& printed) {
+std::string stacks_text(std::span<const ThreadState> threads, const std::string& printed) {
   constexpr std::string_view kThread = "TID ";
   if (printed.find(kThread) == std::string::npos) {
     if (printed.empty()) throw Error(ErrorKind::failed, "eu-stack printed nothing in time: try again");
@@ -47,7 +46,7 @@ std::string stacks_text(pid_t process, const std::string& printed) {
                                                   : ""));
   }
   std::map<std::string, std::string> names;
-  for (const ThreadState& thread : thread_states(process)) {
+  for (const ThreadState& thread : threads) {
     const std::string place =
         thread.call.empty() ? "" : ", in " + thread.call + (thread.file.empty() ? "" : " of " + thread.file);
     names[std::to_string(thread.id)] = thread.name + " (" + thread.state + place + ")";

@@ -4,9 +4,11 @@
 
 #include <sys/types.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "launchers/os/thread_states.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::launch {
@@ -16,8 +18,9 @@ inline constexpr Duration kStacksLimit = std::chrono::seconds(8);
 // The command that prints the stacks of a process of this user. It ends within kStacksLimit.
 std::vector<std::string> stacks_command(pid_t process);
 
-// Returns the stacks in its output, with the names of the threads beside their numbers. Throws Error, with the reason,
-// when there are none.
-std::string stacks_text(pid_t process, const std::string& printed);
+// Returns the stacks in its output, with the names of the threads and their states beside their numbers. Take the
+// states before the command runs: it interrupts the waits of the threads, and the kernel forgets the names of those.
+// Throws Error, with the reason, when there are no stacks.
+std::string stacks_text(std::span<const ThreadState> threads, const std::string& printed);
 
 }  // namespace lp::launch

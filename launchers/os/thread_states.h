@@ -13,9 +13,10 @@ struct ThreadState {
   int id = 0;  // the kernel's number
   std::string name{};
   std::string state{};  // the kernel's letter: R runs or would, S sleeps, D waits for a device, T and t are stopped
-  std::string call{};   // the system call in which it sleeps; empty: none, or it is not readable
-  std::string file{};   // the file that the call reads, writes or syncs; empty: none
-  int lock_owner = 0;   // the thread that has the mutex for which it waits; 0: it waits for none
+  // The system call in which it sleeps, by name, or "system call 450"; empty: none, or it is not readable.
+  std::string call{};
+  std::string file{};  // the file that the call reads, writes or syncs; empty: none
+  int lock_owner = 0;  // the thread that has the mutex for which it waits; 0: it waits for none
 };
 
 // The threads of the process, at most 1000; none when it has ended. The process must be this one, or a child.

@@ -16,7 +16,6 @@ namespace {
 constexpr int kProbesPerHeartbeat = 6;
 // When an alarm goes off later than this, this process itself was stopped, and there may be unread answers.
 constexpr auto kLateAlarm = std::chrono::seconds(1);
-constexpr auto kLeastShownWork = std::chrono::seconds(1);  // work that is worth telling
 }  // namespace
 
 Coordinator::Coordinator(const SupervisionGraph& graph, Options options, Executor& executor, Listener& listener)
@@ -102,7 +101,7 @@ void Coordinator::flush() {
     listener_.on_peers(list);
   }
   for (const NodeId node : std::exchange(to_run_, {})) {
-    if (nodes_[node].ready && nodes_[node].running) executor_.run(node);
+    if (nodes_[node].ready && nodes_[node].running) executor_.order(node, NodeOrder::run);
   }
 }
 
@@ -128,6 +127,7 @@ void Coordinator::start_process(std::size_t index) {
   bool restored = !comes;
   ++process.incarnation;
   process.cause.reset();
+  process.failed = false;
   process.no_room = false;
   if (process.key.empty()) process.key = executor_.make_key(index);
   news_.erase(index);
@@ -135,6 +135,7 @@ void Coordinator::start_process(std::size_t index) {
   for (const NodeId id : graph_.processes[index].nodes) {
     Node& node = nodes_[id];
     node.running = false;
+    node.cut_short = false;
     node.asked = false;
     node.work.clear();
     node.member = graph_.nodes[id].member;
@@ -278,6 +279,7 @@ void Coordinator::handle(NodeId node, const NodeEvent::Finished& finished) {
     return discard(graph_.nodes[node].process, graph_.nodes[gone->callee].process);
   }
   set_finished(node, true);
+  nodes_[node].cut_short = phase_ == Phase::stopping && (failed_ || !result_.stopped_by.empty());
   note(RunEvent::Kind::finished, graph_.nodes[node].name, process.incarnation);
   end_if_done();
 }
@@ -321,7 +323,7 @@ void Coordinator::probe(NodeId id, bool late) {
     return begin_failure(spec.process, std::move(cause), Failure::hang);
   }
   alarms_.set({Due::probe, id}, later(now_, heartbeat - heartbeat / kProbesPerHeartbeat));
-  if (!std::exchange(node.asked, true)) executor_.probe(id);
+  if (!std::exchange(node.asked, true)) executor_.order(id, NodeOrder::probe);
 }
 
 std::vector<std::size_t> Coordinator::processes_up() const {
@@ -359,7 +361,7 @@ void Coordinator::on_measured(std::size_t process, std::uint32_t incarnation, Me
 
 void Coordinator::handle(NodeId node, const NodeEvent::Saved& saved) {
   if (processes_[graph_.nodes[node].process].state == Process::State::up) add_to_cut(node, saved.step);
-  executor_.may_save(node);
+  executor_.order(node, NodeOrder::may_save);
 }
 
 void Coordinator::add_to_cut(NodeId node, std::uint64_t step) {
@@ -460,41 +462,6 @@ void Coordinator::handle(NodeId node, const NodeEvent::NotSaved& not_saved) {
   if (lost_cuts_.size() > kRemembered) lost_cuts_.erase(lost_cuts_.begin());
   saved_.erase(not_saved.step);
   give_up_cut(not_saved.step);
-}
-
-RunStatus Coordinator::status() const {
-  RunStatus status{.phase = phase_, .cut = cut_.path.empty() ? 0 : cut_.step, .unsaved = cut_failure_};
-  using State = NodeStatus::State;
-  for (NodeId id = 0; id < nodes_.size(); ++id) {
-    const Node& node = nodes_[id];
-    const Process& process = processes_[graph_.nodes[id].process];
-    const bool failing = process.state == Process::State::failing || process.state == Process::State::discarded;
-    const State state = process.state == Process::State::absent              ? State::absent
-                        : process.state == Process::State::up && node.gone   ? State::starting
-                        : node.gone || failing                               ? State::failed
-                        : node.finished                                      ? State::finished
-                        : process.state == Process::State::ended             ? State::ended
-                        : process.state == Process::State::up && !node.ready ? State::starting
-                        : !node.ready                                        ? State::waiting
-                        : node.running                                       ? State::running
-                                                                             : State::ready;
-    status.nodes.push_back(
-        {.name = graph_.nodes[id].name,
-         .state = state,
-         .incarnation = process.incarnation,
-         .restarts = process.restarts,
-         .pid = is_up(process) ? process.pid : 0,
-         .step = node.progress.step,
-         .total = node.progress.total,
-         .values = {node.progress.values.begin(), node.progress.values.end()},
-         .text = node.text,
-         .given_up = state == State::absent || (state == State::failed && process.state == Process::State::ended)});
-    if (const Duration age = now_ - node.work_begin; !node.work.empty() && age >= kLeastShownWork) {
-      status.nodes.back().work = node.work;
-      status.nodes.back().work_seconds = to_seconds(age);
-    }
-  }
-  return status;
 }
 
 }  // namespace lp::launch

@@ -121,11 +121,12 @@ class Coordinator final : public ExecutorEvents {
  private:
   struct Node {
     bool ready = false;
-    bool running = false;   // run() was begun
-    bool finished = false;  // run() has returned
-    bool gone = false;      // the program continues without it until it is ready again
-    bool asked = false;     // a probe is on its way
-    std::string work{};     // the work that has its turn while the probe waits for it; empty: unknown
+    bool running = false;    // run() was begun
+    bool finished = false;   // run() has returned
+    bool cut_short = false;  // run() has returned because the run was stopped or failed
+    bool gone = false;       // the program continues without it until it is ready again
+    bool asked = false;      // a probe is on its way
+    std::string work{};      // the work that has its turn while the probe waits for it; empty: unknown
     Time work_begin{};
     std::string endpoint{};
     std::size_t awaited = 0;  // the number of nodes that it calls and that are not ready
@@ -146,6 +147,7 @@ class Coordinator final : public ExecutorEvents {
     std::string key{};             // the public key of the present or next incarnation; empty: revoked, or none
     bool backoff = false;          // down: its restart is not due yet
     bool no_room = false;          // absent: it comes when there is a place for it
+    bool failed = false;           // its last incarnation has failed
     std::optional<Cause> cause{};  // failing: the reason
   };
   // The purpose of an alarm. A probe is for a node, the others are for a process.
@@ -180,6 +182,7 @@ class Coordinator final : public ExecutorEvents {
   void run_if_possible(NodeId node);
   void set_ready(NodeId node, bool ready);
   void set_finished(NodeId node, bool finished);
+  NodeStatus::State state_of(NodeId node) const;
   void wait_for(NodeId node, bool wait);
   void update_neighbours(NodeId node);
   PeerState peer_state(NodeId node) const;
@@ -208,6 +211,7 @@ class Coordinator final : public ExecutorEvents {
   void give_up_cut(std::uint64_t step);
   void end_cut(std::uint64_t step, bool complete);
   bool may_lose(NodeId node) const;
+  void set_failed(std::size_t process, const std::string& what);
   void kill_process(std::size_t process);
   void decide(std::size_t process, const Cause& cause);
   void restart(std::size_t process, const FailurePolicy& policy, Cause cause);

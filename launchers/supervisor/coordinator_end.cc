@@ -122,6 +122,7 @@ void Coordinator::end_grace() {
     Cause cause = cause_of(index, "did not end within the grace period of " + duration_text(options_.grace) +
                                       " after the stop, and was killed");
     culprit_ = failed_ ? culprit_ : std::optional(index);
+    set_failed(index, cause.what);
     fail(std::move(cause));
     processes_[index].state = Process::State::discarded;
     kill_process(index);

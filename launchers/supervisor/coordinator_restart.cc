@@ -60,8 +60,9 @@ void Coordinator::handle(NodeId node, const NodeEvent::Failed& failed) {
   cause.node = graph_.nodes[node].name;
   if (cause.what.starts_with(cause.node + ": ")) cause.what.erase(0, cause.node.size() + 2);
   if (phase_ == Phase::stopping) {
-    if (!is_of_a_stop(error)) fail(std::move(cause));
-    return;
+    if (is_of_a_stop(error)) return;
+    set_failed(process, cause.what);
+    return fail(std::move(cause));
   }
   nodes_[node].text = cause.what;
   begin_failure(process, std::move(cause), failed.for_good ? Failure::for_good : Failure::error);
@@ -77,7 +78,7 @@ void Coordinator::begin_failure(std::size_t index, Cause cause, Failure failure)
   process.state = Process::State::failing;
   process.cause = cause;
   note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
-  for (const NodeId node : graph_.processes[index].nodes) nodes_[node].text = cause.what;
+  set_failed(index, cause.what);
   if (phase_ == Phase::stopping) return kill_process(index);
   if (failure != Failure::hang) {
     executor_.stop(index, "it failed", false);
@@ -89,6 +90,12 @@ void Coordinator::begin_failure(std::size_t index, Cause cause, Failure failure)
     culprit_ = failed_ ? culprit_ : std::optional(index);
     fail(std::move(cause));
   }
+}
+
+// Remembers that the process's present incarnation has failed, for status().
+void Coordinator::set_failed(std::size_t index, const std::string& what) {
+  processes_[index].failed = true;
+  for (const NodeId node : graph_.processes[index].nodes) nodes_[node].text = what;
 }
 
 void Coordinator::kill_process(std::size_t index) {
@@ -141,6 +148,7 @@ void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const 
     if (before == Process::State::up && !status.success()) {
       Cause cause = cause_of(index, describe(status) + " while the program stopped");
       cause.exit = status;
+      set_failed(index, cause.what);
       note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
       listener_.add_origin(index, cause);
       if (done) {
@@ -168,7 +176,7 @@ void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const 
   cause.exit = status;
   if (!process.cause.has_value()) note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
   listener_.add_origin(index, cause);
-  for (const NodeId node : nodes) nodes_[node].text = cause.what;
+  set_failed(index, cause.what);
   decide(index, cause);
 }
 

@@ -19,6 +19,12 @@ struct PeerState;
 
 namespace launch {
 
+enum class NodeOrder : std::uint8_t {
+  run,       // begin run()
+  may_save,  // its event Saved has been handled: the node may save again
+  probe,     // Alive follows, and Busy before it where the probe waits
+};
+
 enum class Inquiry : std::uint8_t;
 struct SpanOrder;
 struct Measurement;
@@ -54,15 +60,12 @@ class Executor {
   virtual std::string delay(std::size_t process) = 0;
   // Sends updates to a process about the nodes that its nodes call, and about the nodes that call them.
   virtual void update(std::size_t process, std::span<const PeerState> peers) = 0;
-  virtual void run(NodeId node) = 0;
-  // The node's event Saved has been handled: the node may save again.
-  virtual void may_save(NodeId node) = 0;
+  virtual void order(NodeId node, NodeOrder what) = 0;
   // Notifies the process how the cut `step` ended: it is complete, or never will be.
   virtual void end_cut(std::size_t process, std::uint64_t step, bool complete) = 0;
   // Asks the process to stop; on_exited follows if it does. `run_ends`: all other processes are stopped now, too.
   virtual void stop(std::size_t process, const std::string& reason, bool run_ends) = 0;
   virtual void kill(std::size_t process) = 0;  // on_exited follows soon
-  virtual void probe(NodeId node) = 0;         // Alive follows, and Busy before it where the probe waits
   // on_measured follows for each of these processes, once for each part of its answer.
   virtual void measure(std::span<const std::size_t> processes, Inquiry what) = 0;
   // Likewise, unless the order ends the recording. A process that starts later records from its start on.

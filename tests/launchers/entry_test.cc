@@ -23,7 +23,7 @@ Result report(lp::Run& run, const lp::test::Config& config) {
     return {.total = replicas[0].call<&lp::test::Replica::state>().sum};
   }
   if (run.program().name() != "counting") return {};
-  const int total = run.client(lp::Handle<lp::test::Counter>("counter")).call<&lp::test::Counter::total>();
+  const int total = run.client<lp::test::Counter>("counter").call<&lp::test::Counter::total>();
   return {.total = total, .list = {config.workers.most, config.steps}};
 }
 

@@ -33,23 +33,41 @@ bool same_file(const Descriptor& a, const Descriptor& b) {
          one.st_ino == other.st_ino;
 }
 
+struct Parts {
+  Descriptor newest{};
+  Descriptor previous{};
+  Descriptor first{};
+};
+
+// The parts of a log at one moment: it may turn over meanwhile.
+Parts open_parts(const std::filesystem::path& path) {
+  Parts parts;
+  for (int tries = 0; tries < 10; ++tries) {
+    parts = {open_file(path), open_part(path, "previous"), open_part(path, "first")};
+    if (same_file(parts.newest, open_file(path))) break;
+  }
+  return parts;
+}
+
+std::uint64_t size_of(const Descriptor& file) {
+  struct stat status {};
+  return fstat(file.number(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
 }  // namespace
 
 void LogReader::read(Take take) {
-  if (!part_) begin(take);
-  if (!part_) return;
+  if (!part_) return begin(take);
   read_part(take);
-  for (;;) {
-    Descriptor newest = open_file(path_);
-    if (!newest || same_file(newest, part_)) return;
-    read_part(take);  // no more text comes into this part
-    Descriptor previous = open_part(path_, "previous");
-    if (previous && !same_file(previous, part_) && !same_file(open_part(path_, "first"), part_)) {
-      report_gap(newest, take);
-      read_next_part(std::move(previous), take);
-    }
-    read_next_part(std::move(newest), take);
+  if (same_file(open_file(path_), part_)) return;
+  Parts parts = open_parts(path_);
+  if (!parts.newest) return;
+  read_part(take);  // no more text comes into this part
+  if (parts.previous && !same_file(parts.previous, part_) && !same_file(parts.first, part_)) {
+    report_gap(parts.newest, take);
+    read_next_part(std::move(parts.previous), take);
   }
+  read_next_part(std::move(parts.newest), take);
 }
 
 void LogReader::finish(Take take) {
@@ -58,25 +76,18 @@ void LogReader::finish(Take take) {
 }
 
 void LogReader::begin(Take& take) {
-  Descriptor newest = open_file(path_);
-  Descriptor previous = open_part(path_, "previous");
-  Descriptor first = open_part(path_, "first");
-  for (int tries = 0; tries < 10 && !same_file(newest, open_file(path_)); ++tries) {  // the log turned over meanwhile
-    newest = open_file(path_);
-    previous = open_part(path_, "previous");
-    first = open_part(path_, "first");
-  }
-  if (!newest) return;
-  if (first) {
-    part_ = std::move(first);
+  Parts parts = open_parts(path_);
+  if (!parts.newest) return;
+  if (parts.first) {
+    part_ = std::move(parts.first);
     read_part(take);
-    if (previous) {
-      report_gap(newest, take);
-      read_next_part(std::move(previous), take);
+    if (parts.previous) {
+      report_gap(parts.newest, take);
+      read_next_part(std::move(parts.previous), take);
     }
-    read_next_part(std::move(newest), take);
+    read_next_part(std::move(parts.newest), take);
   } else {
-    part_ = std::move(newest);
+    part_ = std::move(parts.newest);
     read_part(take);
   }
 }
@@ -100,11 +111,14 @@ void LogReader::read_next_part(Descriptor part, Take& take) {
   read_part(take);
 }
 
+// Reads what is there now: a node can print faster than its lines are taken, and then there would be no end.
 void LogReader::read_part(Take& take) {
   std::array<char, 65536> bytes;
   bool timed = false;
-  for (;;) {
-    const ssize_t got = ::read(part_.number(), bytes.data(), bytes.size());
+  const std::uint64_t end = size_of(part_);
+  while (offset_ < end) {
+    const std::size_t most = std::min<std::size_t>(bytes.size(), end - offset_);
+    const ssize_t got = ::read(part_.number(), bytes.data(), most);
     if (got <= 0) return;
     // read after the part, because the log notes a time before it writes the text
     if (!std::exchange(timed, true)) find_times();

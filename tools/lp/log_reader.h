@@ -30,7 +30,8 @@ class LogReader {
   // `path` is the path of the growing part: "logs/worker/1.log". The file need not exist yet.
   explicit LogReader(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // Passes on every complete line that was not passed on before.
+  // Passes on every complete line that is there and was not passed on before. Lines that come meanwhile may stay for
+  // the next call.
   void read(Take take);
   // Passes on these lines and the last one without an end, because no more text comes.
   void finish(Take take);

@@ -4,6 +4,7 @@
 #include <array>
 #include <ctime>
 #include <optional>
+#include <utility>
 
 #include "launchers/os/shell_quote.h"
 #include "lp/base/enums.h"
@@ -32,6 +33,24 @@ std::string ready_text(const RunStatus& status) {
   };
   return std::to_string(std::count_if(status.nodes.begin(), status.nodes.end(), serves)) + "/" +
          std::to_string(status.nodes.size());
+}
+
+bool is_over(const RunView& run) { return run.life == Life::ended || run.life == Life::lost; }
+
+std::string ends_text(const RunView& run) {
+  if (!is_over(run)) return {};
+  using State = NodeStatus::State;
+  constexpr std::array<std::pair<State, const char*>, 4> kEnds = {{{State::failed, " failed"},
+                                                                   {State::absent, " had left the run"},
+                                                                   {State::finished, " had finished"},
+                                                                   {State::ended, " ended with the run"}}};
+  std::string text;
+  for (const auto& [state, words] : kEnds) {
+    const auto count = std::count_if(run.status.nodes.begin(), run.status.nodes.end(),
+                                     [end = state](const NodeStatus& node) { return node.state == end; });
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + words;
+  }
+  return text;
 }
 
 std::string colour_of(const RunView& run) {

@@ -16,6 +16,10 @@ std::string short_duration(double seconds);
 std::string age_text(const RunView& run);
 // "3/4": the nodes that serve or have done their work, and all nodes; empty before the run has begun.
 std::string ready_text(const RunStatus& status);
+// Whether the nodes of the run have ended, with a result or without one.
+bool is_over(const RunView& run);
+// How many nodes of an ended run had which end: "1 failed, 3 ended with the run"; empty while the run lives.
+std::string ends_text(const RunView& run);
 // An SGR code: green for a good end, yellow for a stop, red for a bad one; empty while the run lives.
 std::string colour_of(const RunView& run);
 std::string colour_of(NodeStatus::State state);

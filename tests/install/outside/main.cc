@@ -43,7 +43,7 @@ struct Result {
 };
 
 Result report(lp::Run& run, const Config& config) {
-  const int total = run.client(lp::Handle<Sum>("sum")).call<&Sum::total>();
+  const int total = run.client<Sum>("sum").call<&Sum::total>();
   if (total != config.workers * (config.workers + 1) / 2) throw lp::Error(lp::ErrorKind::failed, "a number is missing");
   return {.total = total};
 }

@@ -5,7 +5,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +17,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "launchers/observation/thread_text.h"
 #include "launchers/os/run_command.h"
 #include "launchers/os/stacks.h"
 #include "lp/base/error.h"
@@ -86,31 +92,75 @@ TEST(ThreadStates, NameTheFileOfARead) {
 
 TEST(ThreadStates, AProcessThatHasEndedHasNone) { EXPECT_TRUE(thread_states(1 << 30).empty()); }
 
+// The kernel restarts the wait of a process that was stopped meanwhile, which is no longer known by its name.
+TEST(ThreadStates, AWaitThatGoesOnAfterAStopHasAName) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const timespec time{.tv_sec = 100, .tv_nsec = 0};
+    nanosleep(&time, nullptr);
+    _exit(0);
+  }
+  const auto wait_until = [child](const std::string& state, const std::string& call) {
+    std::string seen;
+    for (const Time end = after(std::chrono::seconds(20)); !passed(end);) {
+      const std::vector<ThreadState> threads = thread_states(child);
+      if (threads.empty()) continue;
+      seen = threads.front().state + " " + threads.front().call;
+      if (threads.front().state == state && (call.empty() || threads.front().call == call)) return;
+    }
+    ADD_FAILURE() << "it is never " << state << " " << call << ", but " << seen;
+  };
+  wait_until("S", "clock_nanosleep");
+  kill(child, SIGSTOP);
+  wait_until("T", "");
+  kill(child, SIGCONT);
+  wait_until("S", "restart_syscall");
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+TEST(ThreadStates, ACallWithoutANameHasItsNumber) {
+  EXPECT_EQ(place_of({.call = "fsync", .file = "/data/log"}), "fsync() of /data/log");
+  EXPECT_EQ(place_of({.call = "system call 450"}), "system call 450");
+}
+
 TEST(Stacks, HaveTheNamesOfThreads) {
   Event event;
   const Thread waiting = spawn("has a stack", [&event] { event.wait(); });
   wait_for("has a stack", [](const ThreadState& thread) { return thread.call == "futex"; });
+  const std::vector<ThreadState> threads = thread_states(getpid());
   const Output printed = run(stacks_command(getpid()), kStacksLimit);
-  const std::string text = stacks_text(getpid(), printed.text);
+  const std::string text = stacks_text(threads, printed.text);
   EXPECT_NE(text.find("has a stack (S, in futex):"), std::string::npos) << text << printed.errors;
   EXPECT_NE(text.find("lp::Event::wait"), std::string::npos) << text;
+  event.set();
+}
+
+// eu-stack interrupts the waits that it sees.
+TEST(Stacks, NameAWaitWithALimit) {
+  Event event;
+  const Thread waiting = spawn("has a limit", [&event] { event.wait(after(std::chrono::seconds(100))); });
+  wait_for("has a limit", [](const ThreadState& thread) { return thread.call == "futex"; });
+  const std::vector<ThreadState> threads = thread_states(getpid());
+  const std::string text = stacks_text(threads, run(stacks_command(getpid()), kStacksLimit).text);
+  EXPECT_NE(text.find("has a limit (S, in futex):"), std::string::npos) << text;
   event.set();
 }
 
 TEST(Stacks, ThatAreTooLongAreCutWithAWord) {
   std::string printed = "PID 1 - process\n";
   for (int i = 0; i < 100'000; ++i) printed += "TID " + std::to_string(i) + ":\n#0  0x1 f\n";
-  const std::string text = stacks_text(getpid(), printed);
+  const std::string text = stacks_text({}, printed);
   EXPECT_LE(text.size(), std::size_t{901} << 10);
   EXPECT_TRUE(text.ends_with("The rest is left out, because it is longer than 900K\n"));
 }
 
 TEST(Stacks, AreRefusedWithTheReason) {
   EXPECT_NE(test::error_of([] {
-              stacks_text(1, "eu-stack: dwfl_linux_proc_attach pid 1: Operation not permitted\n");
+              stacks_text({}, "eu-stack: dwfl_linux_proc_attach pid 1: Operation not permitted\n");
             }).find("Operation not permitted"),
             std::string::npos);
-  EXPECT_NE(test::error_of([] { stacks_text(1, "env: 'eu-stack': No such file or directory\n"); }).find("elfutils"),
+  EXPECT_NE(test::error_of([] { stacks_text({}, "env: 'eu-stack': No such file or directory\n"); }).find("elfutils"),
             std::string::npos);
 }
 

@@ -8,6 +8,7 @@
 
 #include "launchers/control/measurement.h"
 #include "launchers/supervisor/coordinator.h"
+#include "lp/base/enums.h"
 #include "lp/base/error.h"
 
 namespace lp::launch {
@@ -37,14 +38,14 @@ struct FakeExecutor final : Executor {
            (peer.key.empty() ? "" : " with " + peer.key));
     }
   }
-  void run(NodeId node) override { note("run " + graph_.nodes[node].name); }
-  void may_save(NodeId node) override { note("may save " + graph_.nodes[node].name); }
+  void order(NodeId node, NodeOrder what) override {
+    note((what == NodeOrder::may_save ? "may save" : std::string(enum_name(what))) + " " + graph_.nodes[node].name);
+  }
   void stop(std::size_t process, const std::string&, bool) override { note("stop " + name(process)); }
   void end_cut(std::size_t process, std::uint64_t step, bool complete) override {
     note("end cut " + name(process) + (complete ? " complete " : " given up ") + std::to_string(step));
   }
   void kill(std::size_t process) override { note("kill " + name(process)); }
-  void probe(NodeId node) override { note("probe " + graph_.nodes[node].name); }
   void measure(std::span<const std::size_t> processes, Inquiry) override {
     note("measure " + std::to_string(processes.size()));
   }

@@ -68,6 +68,18 @@ TEST_F(LogReaderTest, AReaderThatKeepsUpSeesEverythingWhileItTurnsOver) {
   EXPECT_EQ(without_notes.size(), all.size());
 }
 
+TEST_F(LogReaderTest, ANodeThatPrintsFasterThanItsLinesAreTakenDoesNotHoldTheReader) {
+  write("line 0\n");
+  int taken = 0;
+  const auto take = [&](const tool::LogLine&) {
+    if (++taken < 10'000) write("two more\nlines\n");
+  };
+  reader_.read(take);
+  EXPECT_EQ(taken, 1);
+  for (int i = 0; i < 10; ++i) reader_.read(take);  // while it turns over
+  EXPECT_LT(taken, 5'000);
+}
+
 TEST_F(LogReaderTest, WhatWasDroppedIsSaid) {
   for (int i = 0; i < 5000; ++i) write("line " + std::to_string(10'000 + i) + "\n");
   const std::string text = read(true);

@@ -51,6 +51,10 @@ TEST(ReportPage, AReplicaThatHasMadeFewerCallsIsNamed) {
                              "worker/1 is a straggler: a call, with the work for it, takes it 17 times as long as the "
                              "other 2 of its group; it makes 10 calls a second, and the median of them 170."}));
   EXPECT_EQ(report_page(history).find("No replica was much slower"), std::string::npos);
+  // A shorter run shows only chance.
+  history.usage.intervals[0].end = 103;
+  EXPECT_TRUE(sentences().empty());
+  history.usage.intervals[0].end = 200;
   // Nobody knows what it has waited for.
   history.usage.intervals[0].nodes[2] = {.works = 1, .waits = 99};
   EXPECT_EQ(sentences(),

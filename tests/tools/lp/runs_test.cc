@@ -174,7 +174,7 @@ TEST_F(LpTest, ARunWhoseLauncherWasKilledIsSaidToBeGone) {
   program.wait();
   EXPECT_TRUE(has(lp("list").output, "launcher gone")) << lp("list").output;
   EXPECT_TRUE(has(lp("status last").output, "its launcher ended without writing a result")) << lp("status last").output;
-  EXPECT_TRUE(has(lp("status last").output, ", 0/3 nodes ready")) << lp("status last").output;
+  EXPECT_TRUE(has(lp("status last").output, "  of 3 nodes 3 ended with the run\n")) << lp("status last").output;
   EXPECT_FALSE(has(lp("status last").output, "running")) << lp("status last").output;
   EXPECT_EQ(lp("stop last").code, 0);
   const Ended restart = lp("restart last worker/1");
@@ -219,6 +219,9 @@ TEST_F(LpTest, AFailedRunTellsItsCause) {
   const Ended status = lp("status last");
   EXPECT_EQ(status.code, 0);
   EXPECT_TRUE(has(status.output, "worker/1: std::runtime_error: no data here")) << status.output;
+  EXPECT_TRUE(has(status.output, " nodes 1 failed, ")) << status.output;
+  EXPECT_TRUE(has(status.output, "\nworker/1  failed ")) << status.output;
+  EXPECT_FALSE(has(status.output, "nodes ready")) << status.output;
   EXPECT_TRUE(has(lp("list").output, "failed")) << lp("list").output;
   EXPECT_EQ(lp("status last --watch").code, 1);
 }

@@ -32,7 +32,7 @@ int list_command(const Arguments& arguments, Screen& screen) {
     } else {
       table.add(
           {Screen::clean(place.name), Screen::clean(run.record.program), trouble.empty() ? state_of(run) : "unreadable",
-           run.life == Life::ended ? std::to_string(run.status.nodes.size()) : ready_text(run.status), age_text(run),
+           is_over(run) ? std::to_string(run.status.nodes.size()) : ready_text(run.status), age_text(run),
            Screen::clean(trouble.empty() ? outcome_of(run) : trouble)},
           colour_of(run));
     }

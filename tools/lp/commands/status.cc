@@ -35,10 +35,12 @@ std::string status_text(const RunView& run, const Screen& screen) {
   if (const std::string age = age_text(run); !age.empty()) {
     text += run.result.has_value() ? " after " + short_duration(run.result->seconds) : ", " + age + " old";
   }
-  if (run.result.has_value() && run.result->success) {
+  const std::string ends = ends_text(run);
+  const bool succeeded = run.result.has_value() && run.result->success;
+  if (succeeded) {
     text += ", all nodes have ended";
-  } else if (const std::string ready = ready_text(run.status); !ready.empty()) {
-    text += ", " + ready + " nodes ready";
+  } else if (ends.empty() && !run.status.nodes.empty()) {
+    text += ", " + ready_text(run.status) + " nodes ready";
   }
   if (run.status.cut > 0) text += ", last checkpoint at step " + std::to_string(run.status.cut);
   const std::size_t width = screen.width() == 0 ? std::string::npos : screen.width();
@@ -46,6 +48,9 @@ std::string status_text(const RunView& run, const Screen& screen) {
   text = shortened(Screen::clean(run.place.name), room, Cut::middle) + text + "\n";
   if (const std::string outcome = outcome_of(run); !outcome.empty()) {
     text += shortened("  " + Screen::clean(outcome), width) + "\n";
+  }
+  if (!ends.empty() && !succeeded) {
+    text += shortened("  of " + std::to_string(run.status.nodes.size()) + " nodes " + ends, width) + "\n";
   }
   for (const std::string& trouble : troubles_of(run)) {
     for (const std::string& line : wrapped(Screen::clean(trouble), width)) text += line + "\n";

@@ -102,7 +102,7 @@ int why_command(const Arguments& arguments, Screen& screen) {
   launch::AdminClient client = connect_to(run);
   const Evidence evidence = collect_evidence(client, std::move(plan), duration);
   const WaitGraph graph = wait_graph(evidence.plan, evidence.samples.back());
-  std::vector<Diagnosis> found = diagnose(evidence);
+  std::vector<Diagnosis> found = find_troubles(client, evidence);
   if (!all) std::erase_if(found, [&](const Diagnosis& one) { return !concerns(one, evidence.plan, shown); });
   if (arguments.has("json")) {
     screen.write(json_of(run, evidence, graph, found, shown));

@@ -226,6 +226,8 @@ std::vector<PathPart> critical_path(const UsageRecord& usage) {
 
 std::vector<std::string> stragglers_of(const RunHistory& history, const std::vector<NodeSummary>& nodes) {
   const std::map<std::string, Share> shares = shares_of(history, nodes);
+  const bool lasting =
+      std::any_of(shares.begin(), shares.end(), [](const auto& one) { return one.second.seconds >= kLastingSeconds; });
   std::vector<std::string> sentences;
   for (const PlanGroup& group : history.plan.groups) {
     std::vector<std::string> names;
@@ -236,7 +238,8 @@ std::vector<std::string> stragglers_of(const RunHistory& history, const std::vec
           std::find_if(nodes.begin(), nodes.end(), [&](const auto& one) { return one.status.name == node.name; });
       if (at != nodes.end()) members.push_back(&*at);
     }
-    if (const auto slow = straggler_of(names, shares)) sentences.push_back(slow->text() + ".");
+    const auto slow = lasting ? straggler_of(names, shares) : std::nullopt;
+    if (slow.has_value()) sentences.push_back(slow->text() + ".");
     if (std::string late = late_text(members); !late.empty()) sentences.push_back(std::move(late));
   }
   return sentences;

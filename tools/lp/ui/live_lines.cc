@@ -135,7 +135,8 @@ std::string run_line(const RunView& run) {
   json.member("life", run.life);
   json.member("phase", run.status.phase);
   json.member("outcome", outcome_of(run));
-  json.member("ready", ready_text(run.status));
+  json.member("ready", is_over(run) ? std::string() : ready_text(run.status));
+  json.member("ends", ends_text(run));
   json.member("checkpoint", run.status.cut);
   json.member("troubles", troubles_of(run));
   json.member("seconds", run.result.has_value() ? run.result->seconds : 0);

@@ -33,7 +33,7 @@ void write_summary(JsonWriter& json, const RunView& run, const std::string& trou
   json.member("outcome", trouble.empty() ? outcome_of(run) : trouble);
   json.member("began", run.record.began);
   json.member("seconds", run.result.has_value() ? run.result->seconds : 0);
-  json.member("ready", ready_text(run.status));
+  json.member("ready", is_over(run) ? std::string() : ready_text(run.status));
   json.member("nodes", run.status.nodes.size());
   json.end_object();
 }
@@ -144,11 +144,12 @@ std::string why_json(const RunLocation& place) {
   const RunView run = view_of(place);
   launch::AdminClient client = connect_to(run);
   const Evidence evidence = collect_evidence(client, plan_of(place), kLooking);
+  const std::vector<Diagnosis> found = find_troubles(client, evidence);
   std::set<std::string> all;
   for (const PlanNode& node : evidence.plan.nodes) all.insert(node.name);
   JsonWriter json;
   json.begin_object();
-  write_findings(json, wait_graph(evidence.plan, evidence.samples.back()), diagnose(evidence), all);
+  write_findings(json, wait_graph(evidence.plan, evidence.samples.back()), found, all);
   json.end_object();
   return std::move(json).text();
 }

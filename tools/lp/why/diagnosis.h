@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -59,6 +60,11 @@ std::vector<Diagnosis> diagnose(const Evidence& evidence);
 
 // Whether one of these nodes is the cause, waits because of it, or is a caller of the service that is saturated.
 bool concerns(const Diagnosis& diagnosis, const Plan& plan, const std::set<std::string>& nodes);
+
+// Calls `observe` for further evidence until kLastingSeconds are seen, and removes the stragglers that are none each
+// time. Does not call it when nothing is found to be a straggler.
+void keep_lasting_stragglers(std::vector<Diagnosis>& found, const Evidence& evidence,
+                             const std::function<Evidence()>& observe);
 
 // The parts. `graph`: of the last sample.
 std::vector<Diagnosis> diagnose_waits(const Evidence& evidence, const WaitGraph& graph);

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -88,6 +90,21 @@ std::map<std::string, Share> shares(const Evidence& evidence) {
 }
 
 }  // namespace
+
+void keep_lasting_stragglers(std::vector<Diagnosis>& found, const Evidence& evidence,
+                             const std::function<Evidence()>& observe) {
+  const auto is_straggler = [](const Diagnosis& one) { return one.kind == Diagnosis::Kind::straggler; };
+  double seconds = evidence.after.time - evidence.before.time;
+  while (seconds < kLastingSeconds && std::any_of(found.begin(), found.end(), is_straggler)) {
+    const Evidence again = observe();
+    std::set<std::string> slow;
+    for (const Diagnosis& one : diagnose_load(again)) {
+      if (is_straggler(one)) slow.insert(one.node);
+    }
+    std::erase_if(found, [&](const Diagnosis& one) { return is_straggler(one) && !slow.contains(one.node); });
+    seconds += std::max(again.after.time - again.before.time, kLeastSeconds);
+  }
+}
 
 std::vector<Diagnosis> diagnose_load(const Evidence& evidence) {
   std::vector<Diagnosis> all;

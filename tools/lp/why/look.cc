@@ -11,6 +11,7 @@ namespace lp::tool {
 namespace {
 
 constexpr int kLooks = 20;
+constexpr auto kLookAgain = std::chrono::seconds(1);      // at least
 constexpr auto kBetween = std::chrono::milliseconds(50);  // two looks, at least
 
 }  // namespace
@@ -28,6 +29,15 @@ Evidence collect_evidence(launch::AdminClient& client, Plan plan, Duration durat
   }
   evidence.after = measure(client);
   return evidence;
+}
+
+std::vector<Diagnosis> find_troubles(launch::AdminClient& client, const Evidence& evidence) {
+  std::vector<Diagnosis> found = diagnose(evidence);
+  const double seconds = evidence.after.time - evidence.before.time;
+  keep_lasting_stragglers(found, evidence, [&] {
+    return collect_evidence(client, evidence.plan, std::max<Duration>(from_seconds(seconds), kLookAgain));
+  });
+  return found;
 }
 
 void write_findings(JsonWriter& json, const WaitGraph& graph, const std::vector<Diagnosis>& found,

@@ -16,6 +16,9 @@ namespace lp::tool {
 // Looks at the run several times during `duration`. Throws CommandError as ask() does.
 Evidence collect_evidence(launch::AdminClient& client, Plan plan, Duration duration);
 
+// Diagnoses the evidence. Where a replica seems to be a straggler, it looks at the run again, for some seconds.
+std::vector<Diagnosis> find_troubles(launch::AdminClient& client, const Evidence& evidence);
+
 // Writes members of the current object: the diagnoses, and the activities of the nodes in `shown`.
 void write_findings(JsonWriter& json, const WaitGraph& graph, const std::vector<Diagnosis>& found,
                     const std::set<std::string>& shown);

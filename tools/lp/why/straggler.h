@@ -9,6 +9,9 @@
 
 namespace lp::tool {
 
+// A replica has to be slow for so many seconds: in one or two, threads that share few processors differ by chance.
+inline constexpr double kLastingSeconds = 4;
+
 // How one node spends its time, as so many looks at it have shown.
 struct Share {
   double works = 0;  // the share of the time in which its code goes on, so that it does not wait in lp

@@ -351,8 +351,8 @@ TEST(Diagnosis, AReplicaThatWorksWhileTheOthersWaitIsAStraggler) {
       "the time");
 }
 
-// Workers that work at every fourth look, of the calls of which the last one has made a seventeenth.
-TEST(Diagnosis, AReplicaThatMakesFewerCallsIsAStraggler) {
+// Workers that work at every fourth look, for two seconds; worker/2 makes so many calls, and the others 1700.
+Answers with_calls_of_last(std::uint64_t calls_of_last) {
   Answers run;
   run.evidence.samples.clear();
   for (std::size_t i = 0; i < 20; ++i)
@@ -364,9 +364,14 @@ TEST(Diagnosis, AReplicaThatMakesFewerCallsIsAStraggler) {
     MeasureRecord::Calls calls{
         .caller = "worker/" + std::to_string(worker), .callee = "server", .method = "push", .calls = 5000};
     run.evidence.before.calls.push_back(calls);
-    calls.calls += worker == 2 ? 100 : 1700;
+    calls.calls += worker == 2 ? calls_of_last : 1700;
     run.evidence.after.calls.push_back(calls);
   }
+  return run;
+}
+
+TEST(Diagnosis, AReplicaThatMakesFewerCallsIsAStraggler) {
+  Answers run = with_calls_of_last(100);
   const std::vector<Diagnosis> all = tool::diagnose_load(run.evidence);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].kind, Kind::straggler);
@@ -379,6 +384,27 @@ TEST(Diagnosis, AReplicaThatMakesFewerCallsIsAStraggler) {
     sample.processes[4].waits->nodes.front().threads = {{.thread = 1, .what = For::time, .left = 1.0}};
   }
   EXPECT_TRUE(tool::diagnose_load(run.evidence).empty());
+}
+
+TEST(Diagnosis, AReplicaThatIsSlowForAMomentIsNoStraggler) {
+  const tool::Evidence slow = with_calls_of_last(100).evidence;
+  const tool::Evidence usual = with_calls_of_last(1600).evidence;
+  const std::vector<Diagnosis> first = tool::diagnose_load(slow);
+  ASSERT_EQ(first.size(), 1U);
+  int looks = 0;
+  std::vector<Diagnosis> found = first;
+  tool::keep_lasting_stragglers(found, slow, [&] { return ++looks, usual; });
+  EXPECT_TRUE(found.empty());
+  EXPECT_EQ(looks, 1);
+  found = first;
+  tool::keep_lasting_stragglers(found, slow, [&] { return ++looks, slow; });
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text, first[0].text);
+  EXPECT_EQ(looks, 2);
+  found.clear();
+  tool::keep_lasting_stragglers(found, usual, [&] { return ++looks, slow; });
+  EXPECT_TRUE(found.empty());
+  EXPECT_EQ(looks, 2);
 }
 
 TEST(Diagnosis, AServiceThatAlwaysWorksWithAQueueIsSaturated) {

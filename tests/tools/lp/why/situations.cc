@@ -1,15 +1,18 @@
-// A program that gets into trouble, for the tests of lp why: --situation names the trouble.
+// A program that gets into trouble, for the tests of lp why and lp logs: --situation names the trouble.
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launchers/main.h"
@@ -27,6 +30,17 @@ struct Config {
 
 // The time that work at a device takes, for instance.
 void work_for(int milliseconds) { poll(nullptr, 0, milliseconds); }
+
+// The time of a processor that work takes.
+void compute_for(int milliseconds) {
+  const auto used = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  };
+  for (const auto end = used() + std::chrono::milliseconds(milliseconds); used() < end;) {
+  }
+}
 
 void read_disk(const std::string& path) {
   const Descriptor disk(open(path.c_str(), O_RDWR | O_CLOEXEC));
@@ -102,12 +116,36 @@ class Server {
   std::atomic<int> locked_ = 0;
 };
 
+// One of several replicas. The handler of replica 1 takes five times as long, on the processor.
+class Shard {
+ public:
+  explicit Shard(int index) : index_(index) {}
+  void work() {
+    compute_for(index_ == 1 ? 10 : 2);
+    ++done_;
+  }
+  using Remote = Methods<&Shard::work>;
+
+ private:
+  const int index_;
+  int done_ = 0;
+};
+
 using Job = void (*)(Context&, Client<Server>, int index);
 
 // Steps of 10 ms; replica 1 takes five times as long.
 void step(Context& context, Client<Server> server, int index) {
   for (std::uint64_t i = 1; !context.stopping(); ++i) {
     work_for(index == 1 ? 50 : 10);
+    server.call<&Server::add>();
+    context.report({.step = i});
+  }
+}
+
+// The same, when the work needs the processor.
+void compute_step(Context& context, Client<Server> server, int index) {
+  for (std::uint64_t i = 1; !context.stopping(); ++i) {
+    compute_for(index == 1 ? 10 : 2);
     server.call<&Server::add>();
     context.report({.step = i});
   }
@@ -121,6 +159,22 @@ void read_slowly(Context& context, Client<Server> server, int) {
   auto items = server.stream<&Server::count>();
   items.next();
   context.wait_for_stop();
+}
+
+// Prints as fast as the output is taken, and reports the number of its lines.
+void print_lines(Context& context, Client<Server>, int) {
+  constexpr std::uint64_t kBlock = 1000;
+  for (std::uint64_t lines = 0; !context.stopping();) {
+    std::string text;
+    for (const std::uint64_t end = lines + kBlock; lines < end;)
+      text += "step " + std::to_string(++lines) + " loss 0.25\n";
+    for (std::string_view rest = text; !rest.empty();) {
+      const ssize_t written = write(STDOUT_FILENO, rest.data(), rest.size());
+      if (written <= 0) return;
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    context.report({.step = lines});
+  }
 }
 
 void crash_it(Context&, Client<Server> server, int) {
@@ -155,6 +209,8 @@ const std::map<std::string, Trouble>& troubles() {
   static const std::map<std::string, Trouble> all = {
       {"healthy", {2, [](Context& context, Client<Server>, int) { context.wait_for_stop(); }}},
       {"straggler", {4, step}},
+      {"computing", {4, compute_step}},
+      {"printing", {1, print_lines}},
       {"saturated", {5, press}},
       {"stopped", {2, [](Context&, Client<Server> server, int) { server.call<&Server::stop_itself>(); }}},
       {"handler", {2, [](Context&, Client<Server> server, int) { server.call<&Server::hang>(); }}},
@@ -183,6 +239,14 @@ Program make_program(const Config& config) {
       all.call<&Gather<int>::gather>(static_cast<std::uint32_t>(index), std::uint64_t{1}, 7);
     };
     program.function({.name = "worker", .replicas = 3}, meet, barrier, index);
+    return program;
+  }
+  if (config.situation == "shards") {
+    auto shards = program.group<Shard>({.name = "shard", .replicas = 4}, index);
+    const auto work = [](Context& context, Clients<Shard> all) {
+      while (!context.stopping()) all.all<&Shard::work>();
+    };
+    program.function({.name = "worker"}, work, shards);
     return program;
   }
   const auto trouble = troubles().find(config.situation);

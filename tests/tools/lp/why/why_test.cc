@@ -5,6 +5,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lp/base/json_value.h"
@@ -107,6 +108,16 @@ TEST_F(WhyTest, AStraggler) {
   EXPECT_EQ(found.node, "worker/1");
   EXPECT_SAID(found.text, "times as long as the other 3");
   stop(program);
+}
+
+TEST_F(WhyTest, AStragglerByItsProcessor) {
+  for (const auto& [situation, node] : {std::pair("computing", "worker/1"), std::pair("shards", "shard/1")}) {
+    Subprocess program = start(situation);
+    const Diagnosis found = wait_for(Kind::straggler, 0, "--for=1");
+    EXPECT_EQ(found.node, node);
+    EXPECT_SAID(found.text, "times as long as the other 3");
+    stop(program);
+  }
 }
 
 TEST_F(WhyTest, ASaturatedServer) {

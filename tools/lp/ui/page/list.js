@@ -66,7 +66,7 @@ const list_view = {
       set_text(program, run.program);
       set_text(state.firstChild, run.state);
       set_class(state.firstChild, `state ${run_class(run)}`);
-      set_text(nodes, run.life === 'ended' ? String(run.nodes) : run.ready);
+      set_text(nodes, run.ready || String(run.nodes));
       set_text(began, run.began > 0 ? clock_text(run.began) : '');
       set_text(age, run.seconds > 0 ? duration_text(run.seconds) : run.began > 0 ? duration_text(now - run.began) : '');
       set_text(result, run.outcome);

@@ -113,6 +113,7 @@ class RunPage {
                                 ['since', duration_text(Date.now() / 1000 - info.record.began)]);
     }
     if (run.ready) facts.push(['nodes ready', run.ready]);
+    if (run.ends) facts.push(['nodes', run.ends]);
     if (rates) facts.push(['calls/s', short_number(rates.all[0])], ['bytes/s', bytes_text(rates.all[2])]);
     if (rates && rates.all[1] > 0) facts.push(['errors/s', short_number(rates.all[1])]);
     if (run.checkpoint > 0) facts.push(['checkpoint at step', String(run.checkpoint)]);
