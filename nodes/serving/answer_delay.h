@@ -19,8 +19,8 @@ class AnswerDelay {
   // for `took`.
   void answered(std::size_t under_way, Duration time, Duration took);
   // Throws Error::overloaded when a request that would be one of `under_way` gets its answer too late, because the
-  // caller is behind. A single request passes: so the caller learns when it is not behind any more. What the servers
-  // are behind is theirs to say: this passes as long as the answers lie with them for most of the time.
+  // caller is behind. A single request passes: so the caller learns when it is not behind any more. Servers that are
+  // behind refuse requests themselves: while most of the time of the answers passes there, this lets all pass.
   void check(std::size_t under_way, Duration left) const;
 
  private:
@@ -33,7 +33,7 @@ class AnswerDelay {
   double weight_ = 0;
   double requests_ = 0;  // under way
   double times_ = 0;     // until the answers were used
-  double delays_ = 0;    // of them outside of the server
+  double delays_ = 0;    // the part outside of the server
 };
 
 }  // namespace lp
