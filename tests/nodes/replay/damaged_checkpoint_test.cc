@@ -52,7 +52,7 @@ class DamagedCheckpointTest : public testing::Test {
     const auto values = saved_.get<Array<T>>(entry);
     return {values.begin(), values.end()};
   }
-  // The part of the error that says what is wrong.
+  // The part of the error about the number.
   std::string refusal(const Checkpoint& edited) {
     std::string text = "it is taken";
     try {
@@ -89,7 +89,7 @@ TEST_F(DamagedCheckpointTest, TheUnchangedOneIsTaken) {
   EXPECT_EQ(table_.info().counts.samples, 1U);
 }
 
-TEST_F(DamagedCheckpointTest, TheSentenceNamesTheTableAndTellsWhatToDo) {
+TEST_F(DamagedCheckpointTest, TheSentenceNamesTheTableAndTheRemedy) {
   try {
     const Checkpoint edited = with("chunks/row_bytes", U64{8});
     table_.load(edited, load_chunks(edited, store_));

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What check() says; nothing when it lets the request pass.
+// The error of check(); nothing when it lets the request pass.
 std::string refusal(const AnswerDelay& delay, std::size_t under_way, Duration left) {
   try {
     delay.check(under_way, left);
@@ -57,7 +57,7 @@ TEST(AnswerDelay, TakesRequestsAgainWhenAnswersAreQuickAgain) {
   EXPECT_EQ(refusal(delay, 100, milliseconds(20)), "");
 }
 
-// Holds its answers until the test says how long it had the requests.
+// Holds its answers until the test releases them, with the time for which the server had the requests.
 class Holding {
  public:
   Future<Answer<int>> ask() { return held_.emplace_back().future(); }
