@@ -275,12 +275,26 @@ int run_here(const MainProgram& main, Launch launch) {
   return code;
 }
 
-int run_program(MainProgram& main, const LaunchFlags& flags, const CommandLine& line) {
+// Calls f(). The run to resume may be of another program: then an error of `f` has the name of that program, too.
+template <class F>
+auto with_resumed(const std::filesystem::path& resumed, const char* binary, F f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (resumed.empty()) throw;
+    throw Error(error.kind(), about_resumed(resumed, binary, error.text()), error.origin());
+  }
+}
+
+int run_program(MainProgram& main, const LaunchFlags& flags, const CommandLine& line, const char* binary) {
   const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
   // Where the program is launched again, it is prepared there.
-  if (main.prepare && !main.engines->of(flags.launch).submits()) main.prepare(flags.resume);
+  if (main.prepare && !main.engines->of(flags.launch).submits()) {
+    with_resumed(flags.resume, binary, [&] { main.prepare(flags.resume); });
+  }
   const std::string configuration = main.freeze();
-  Program program = main.programs.build(entry, configuration);
+  Program program = with_resumed(flags.resume, binary, [&] { return main.programs.build(entry, configuration); });
+  if (!flags.resume.empty()) check_resumed(program.name(), flags.resume);
   LaunchOptions options = options_of(flags, *main.engines, program.name());
   options.entry = entry;
   options.configuration = configuration;
@@ -317,7 +331,9 @@ int run_main(int argc, char** argv, MainProgram& main) {
     const internal::FieldType launcher = internal::one_of(launchers);
     Binding own = bind(flags);
     own.replace_type("launch", launcher);
-    const CommandLine line = parse(argc, argv, main.configuration, own, main.help, find_earlier);
+    const char* const binary = argc > 0 ? argv[0] : "";
+    const CommandLine line = with_resumed(
+        resumed, binary, [&] { return parse(argc, argv, main.configuration, own, main.help, find_earlier); });
     if (!line.help.empty()) {
       std::printf("%s", line.help.c_str());
       if (main.names.size() > 1) std::printf("\nprograms: %s\n", join(main.names, ", ").c_str());
@@ -327,7 +343,7 @@ int run_main(int argc, char** argv, MainProgram& main) {
     if (main.check_given) main.check_given(line.given);
     flags.resume = resumed.string();
     for (const std::string& change : line.changes) log_line(change + " in " + flags.resume);
-    return run_program(main, flags, line);
+    return run_program(main, flags, line, binary);
   } catch (const std::exception& error) {
     cause = error.what();
   } catch (...) {

@@ -3,10 +3,12 @@
 #include <string_view>
 #include <system_error>
 
+#include "launchers/record/records.h"
 #include "launchers/record/run_locations.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/config/yaml.h"
 
@@ -16,6 +18,10 @@ namespace {
 
 constexpr std::string_view kLaunchSection =
     "launch:\n  program: ";  // at the end: it is missing from a part of the file
+
+std::string kind_of(const std::filesystem::path& run, const RunRecord& record) {
+  return run.string() + " is a run of the program " + quote(record.program) + ", by " + record.binary;
+}
 
 }  // namespace
 
@@ -42,6 +48,21 @@ std::optional<EarlierValues> configuration_of(const std::filesystem::path& run) 
   if (!std::filesystem::exists(run / "checkpoints", ignored)) return std::nullopt;
   throw Error(ErrorKind::failed, run.string() + " has no " + kConfigurationFile +
                                      ", so the configuration of its checkpoints is unknown; name another run");
+}
+
+std::string about_resumed(const std::filesystem::path& run, const std::filesystem::path& binary, std::string text) {
+  const auto before = read_record<RunRecord>(run / "run.json");
+  if (!before || before->program.empty()) return text;
+  const std::filesystem::path other = before->binary;
+  if (other.empty() || other.filename() == binary.filename()) return text;
+  return text + "; " + kind_of(run, *before) + ": --resume takes a run of the program that resumes it";
+}
+
+void check_resumed(const std::string& program, const std::filesystem::path& run) {
+  const auto before = read_record<RunRecord>(run / "run.json");
+  if (!before || before->program.empty() || before->program == program) return;
+  throw Error(ErrorKind::failed, kind_of(run, *before) + ", but this is " + quote(program) + ": name a run of " +
+                                     quote(program) + ", or resume that run with its own binary");
 }
 
 void check_taken_over(const Program& program, const Binding& configuration) {

@@ -51,6 +51,11 @@ bool RateLimiter::can_insert(std::uint64_t count) const {
   return after <= limits_.max_difference;
 }
 
+double RateLimiter::most_samples(std::uint64_t inserts) const {
+  if (inserts < limits_.min_size) return 0;
+  return static_cast<double>(inserts) * limits_.samples_per_insert - std::min(limits_.min_difference, 0.0);
+}
+
 std::string RateLimiter::text() const {
   return std::to_string(counts_.inserts - counts_.removals) + " items of at least " + std::to_string(limits_.min_size) +
          ", " + std::to_string(counts_.inserts) + " inserts, " + std::to_string(counts_.samples) + " samples";

@@ -42,6 +42,8 @@ class RateLimiter {
 
   bool can_sample(std::uint64_t count = 1) const;
   bool can_insert(std::uint64_t count = 1) const;
+  // About the most samples that can have been taken after so many inserts.
+  double most_samples(std::uint64_t inserts) const;
   void sampled() { ++counts_.samples; }
   void inserted() { ++counts_.inserts; }
   void removed() { ++counts_.removals; }

@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "lp/base/array.h"
 #include "lp/base/error.h"
+#include "nodes/replay/chunk_compression.h"
+#include "nodes/replay/columns.h"
 
 namespace lp::replay {
 namespace {
@@ -50,8 +53,8 @@ class Packer {
   std::size_t used_ = 0;
 };
 
-[[noreturn]] void fail_damaged() {
-  throw Error(ErrorKind::failed, "the saved chunks of a replay server are damaged: their arrays differ in length");
+[[noreturn]] void fail_chunks(const std::string& what) {
+  fail_damaged("the saved chunks of the replay server are", what);
 }
 
 // Takes the chunks' bytes out of the frames again.
@@ -65,10 +68,19 @@ class Unpacker {
       ++frame_;
       at_ = 0;
     }
-    if (frame_ == frames_.size() || size > frames_[frame_].size() - at_) fail_damaged();
+    const std::uint64_t left = frame_ == frames_.size() ? 0 : frames_[frame_].size() - at_;
+    if (size > left) {
+      fail_chunks("chunks/sizes asks for " + std::to_string(size) + " bytes where chunks/data has " +
+                  std::to_string(left) + " left");
+    }
+    if (size == 0) return {};
     Buffer bytes = Buffer::copy_of(frames_[frame_].bytes().subspan(at_, size));
     at_ += size;
     return bytes;
+  }
+  void finish() const {
+    const bool at_end = frame_ == frames_.size() || (frame_ + 1 == frames_.size() && at_ == frames_[frame_].size());
+    if (!at_end) fail_chunks("chunks/data has more bytes than chunks/sizes has together");
   }
 
  private:
@@ -104,25 +116,72 @@ void save_chunks(Checkpoint& out, std::span<const ChunkRef> chunks) {
   out.put_message(kData, data.take());
 }
 
-std::vector<ChunkRef> load_chunks(const Checkpoint& in, ChunkStore& store) {
-  const auto keys = in.get<Array<std::uint64_t>>(kKeys);
-  const auto row_bytes = in.get<Array<std::uint64_t>>(kRowBytes);
-  const auto steps = in.get<Array<std::uint32_t>>(kSteps);
-  const auto compressed = in.get<Array<std::uint8_t>>(kCompressed);
-  const auto sizes = in.get<Array<std::uint64_t>>(kSizes);
-  const Message data = in.get_message(kData);
-  const std::size_t size = keys.size();
-  if (row_bytes.size() != size || steps.size() != size || compressed.size() != size || sizes.size() != size) {
-    fail_damaged();
+void fail_damaged(const std::string& owner, const std::string& what) {
+  throw Error(ErrorKind::failed, owner + " damaged: " + what +
+                                     "; import the numbers again as `lp checkpoint export` wrote them, or take another "
+                                     "checkpoint");
+}
+
+namespace {
+
+// What describes the chunks, with an element for each.
+struct Descriptions {
+  Array<std::uint64_t> keys;
+  Array<std::uint64_t> row_bytes;
+  Array<std::uint32_t> steps;
+  Array<std::uint8_t> compressed;
+  Array<std::uint64_t> sizes;
+
+  explicit Descriptions(const Checkpoint& in)
+      : keys(in.get<Array<std::uint64_t>>(kKeys)),
+        row_bytes(in.get<Array<std::uint64_t>>(kRowBytes)),
+        steps(in.get<Array<std::uint32_t>>(kSteps)),
+        compressed(in.get<Array<std::uint8_t>>(kCompressed)),
+        sizes(in.get<Array<std::uint64_t>>(kSizes)) {
+    const auto check_length = [&](const char* name, std::size_t length) {
+      if (length == keys.size()) return;
+      fail_chunks(std::string(name) + " has " + std::to_string(length) + " elements, but " + kKeys + " has " +
+                  std::to_string(keys.size()));
+    };
+    check_length(kRowBytes, row_bytes.size());
+    check_length(kSteps, steps.size());
+    check_length(kCompressed, compressed.size());
+    check_length(kSizes, sizes.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (row_bytes[i] == 0 || row_bytes[i] > Layout::kMostBytes) fail("row_bytes", i, std::to_string(row_bytes[i]));
+      if (steps[i] == 0) fail("steps", i, "0");
+      if (compressed[i] > 1) fail("compressed", i, std::to_string(compressed[i]) + ", and not 0 or 1");
+    }
   }
+
+ private:
+  [[noreturn]] static void fail(const char* array, std::size_t i, const std::string& is) {
+    fail_chunks("chunks/" + std::string(array) + " of chunk " + std::to_string(i) + " is " + is);
+  }
+};
+
+}  // namespace
+
+std::vector<ChunkRef> load_chunks(const Checkpoint& in, ChunkStore& store) {
+  const Descriptions all(in);
+  const Message data = in.get_message(kData);
   Unpacker unpacker(data.arrays);
   std::vector<ChunkRef> chunks;
-  chunks.reserve(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    const Array<std::uint8_t> bytes(unpacker.take(sizes[i]));
+  chunks.reserve(all.keys.size());
+  for (std::size_t i = 0; i < all.keys.size(); ++i) {
+    const Array<std::uint8_t> bytes(unpacker.take(all.sizes[i]));
+    const std::uint64_t rows = all.steps[i] * all.row_bytes[i];
+    const std::uint64_t size = all.compressed[i] != 0 ? size_of_compressed(bytes.buffer().bytes()) : bytes.size();
+    if (size != rows) {
+      fail_chunks("chunk " + std::to_string(i) + " has " + std::to_string(size) + " bytes of rows, but " +
+                  std::to_string(all.steps[i]) + " steps of " + std::to_string(all.row_bytes[i]) +
+                  " chunks/row_bytes need " + std::to_string(rows));
+    }
     chunks.push_back(
-        store.add({.key = keys[i], .steps = steps[i], .compressed = compressed[i] != 0, .bytes = bytes}, row_bytes[i]));
+        store.add({.key = all.keys[i], .steps = all.steps[i], .compressed = all.compressed[i] != 0, .bytes = bytes},
+                  all.row_bytes[i]));
   }
+  unpacker.finish();
   return chunks;
 }
 

@@ -3,12 +3,16 @@
 // Functions.
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "lp/checkpoint/checkpoint.h"
 #include "nodes/replay/chunk.h"
 
 namespace lp::replay {
+
+// For numbers of a checkpoint that do not fit one another; `what` names them. `owner` is the part of the server.
+[[noreturn]] void fail_damaged(const std::string& owner, const std::string& what);
 
 void save_chunks(Checkpoint& out, std::span<const ChunkRef> chunks);
 // Error::failed when they are damaged, Error::overloaded as ChunkStore::add.

@@ -74,6 +74,12 @@ void edit_items(Checkpoint& saved, const std::string& table, const EditItem& edi
   for (const char* name : {"piece_chunks", "piece_first", "piece_steps"}) {
     keep<std::uint32_t>(saved, table + "/" + name, kept, pieces);
   }
+  // No item was sampled more often than its table.
+  auto counts = values_of<std::uint64_t>(saved, table + "/counts");
+  std::uint64_t sampled = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) sampled += kept[i] ? times_sampled[i] : 0;
+  if (counts.size() == 3) counts[1] = std::max(counts[1], sampled);
+  saved.replace(table + "/counts", Array<std::uint64_t>::copy_of(counts));
   const std::vector<std::uint32_t> one(keys.size(), 1);
   keep<std::uint64_t>(saved, table + "/keys", kept, one);
   keep<double>(saved, table + "/priorities", kept, one);

@@ -11,6 +11,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/text.h"
+#include "nodes/replay/saved_chunks.h"
 #include "nodes/replay/table.h"
 
 namespace lp::replay {
@@ -20,6 +21,17 @@ template <class T>
 Array<T> array_of(const std::vector<T>& values) {
   return Array<T>::copy_of(values);
 }
+
+struct SavedCheck {
+  const std::string& table;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    fail_damaged("the saved replay table " + quote(table) + " is", what);
+  }
+  void require(bool holds, const std::string& what) const {
+    if (!holds) fail(what);
+  }
+};
 
 }  // namespace
 
@@ -62,37 +74,105 @@ struct Table::Saved {
     return saved;
   }
 
-  void check(const std::string& table, std::span<const ChunkRef> chunks, std::size_t row_bytes) const {
-    const auto require = [&](bool holds, const std::string& what) {
-      if (!holds) throw Error(ErrorKind::failed, "the saved replay table " + quote(table) + " is damaged: " + what);
+  // Throws Error::failed when the numbers do not fit one another.
+  void check(const SavedCheck& check, std::span<const ChunkRef> chunks, std::size_t row_bytes) const {
+    check_lengths(check);
+    for (std::size_t i = 0; i < piece_chunks.size(); ++i) check_piece(check, i, chunks, row_bytes);
+    for (std::size_t i = 0; i < priorities.size(); ++i) {
+      if (std::isfinite(priorities[i]) && priorities[i] >= 0) continue;
+      check.fail("the priority of item " + std::to_string(i) + " is " + std::to_string(priorities[i]));
+    }
+  }
+  void check_lengths(const SavedCheck& check) const {
+    const auto same = [&](const char* name, std::size_t length, const char* as, std::size_t expected) {
+      check.require(length == expected, std::string(name) + " has " + std::to_string(length) + " elements, but " + as +
+                                            " has " + std::to_string(expected));
     };
-    const std::size_t count = keys.size();
-    require(priorities.size() == count && times_sampled.size() == count && pieces.size() == count,
-            "its arrays differ in length");
-    require(piece_first.size() == piece_chunks.size() && piece_steps.size() == piece_chunks.size(),
-            "the arrays of its pieces differ in length");
-    std::size_t all = 0;
-    for (const std::uint32_t some : pieces) {
-      require(some > 0, "an item has no steps");
-      all += some;
+    same("priorities", priorities.size(), "keys", keys.size());
+    same("times_sampled", times_sampled.size(), "keys", keys.size());
+    same("pieces", pieces.size(), "keys", keys.size());
+    same("piece_first", piece_first.size(), "piece_chunks", piece_chunks.size());
+    same("piece_steps", piece_steps.size(), "piece_chunks", piece_chunks.size());
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (pieces[i] == 0) check.fail("item " + std::to_string(i) + " has no pieces");
+      all += pieces[i];
     }
-    require(all == piece_chunks.size(), "its items do not have its pieces");
+    check.require(all == piece_chunks.size(), "the sum of pieces is " + std::to_string(all) +
+                                                  ", but piece_chunks has " + std::to_string(piece_chunks.size()) +
+                                                  " elements");
+  }
+  void check_piece(const SavedCheck& check, std::size_t i, std::span<const ChunkRef> chunks,
+                   std::size_t row_bytes) const {
+    const std::uint32_t number = piece_chunks[i];
+    const auto piece = [i](const char* array) {
+      return std::string(array) + " of piece " + std::to_string(i) + " is ";
+    };
+    if (number >= chunks.size()) {
+      check.fail(piece("piece_chunks") + std::to_string(number) + ", but there are " + std::to_string(chunks.size()) +
+                 " chunks");
+    }
+    const Chunk& chunk = *chunks[number];
+    if (chunk.row_bytes() != row_bytes) {
+      check.fail("chunks/row_bytes of chunk " + std::to_string(number) + " is " + std::to_string(chunk.row_bytes()) +
+                 ", but a step with its columns has " + std::to_string(row_bytes));
+    }
+    if (piece_steps[i] == 0) check.fail(piece("piece_steps") + "0");
+    if (std::uint64_t{piece_first[i]} + piece_steps[i] > chunk.steps()) {
+      check.fail(piece("piece_first") + std::to_string(piece_first[i]) + " and piece_steps is " +
+                 std::to_string(piece_steps[i]) + ", but its chunk has " + std::to_string(chunk.steps()) + " steps");
+    }
+  }
+  // A key has the number of the server, the generation of the slot, and the slot.
+  void check_keys(const SavedCheck& check, std::uint32_t shard) const {
     std::unordered_set<std::uint32_t> slots;
-    for (const std::uint64_t key : keys) {
-      const auto slot = static_cast<std::uint32_t>(key);
-      require(slot < generations.size() && slots.insert(slot).second, "a key is wrong, or is there twice");
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto slot = static_cast<std::uint32_t>(keys[i]);
+      const std::uint64_t generation = (keys[i] >> kGenerationShift) % kGenerations;
+      const auto fail = [&](const char* part, std::uint64_t is, const std::string& but) {
+        check.fail("the key of item " + std::to_string(i) + " has " + part + " " + std::to_string(is) + ", but " + but);
+      };
+      if (slot >= generations.size()) {
+        fail("slot", slot, "generations has " + std::to_string(generations.size()) + " elements");
+      }
+      if (!slots.insert(slot).second) fail("slot", slot, "another item has it too");
+      if (keys[i] >> kShardShift != shard) fail("server", keys[i] >> kShardShift, "this is " + std::to_string(shard));
+      if (generation != generations[slot]) {
+        fail("generation", generation, "generations has " + std::to_string(generations[slot]) + " for its slot");
+      }
     }
-    for (std::size_t i = 0; i < piece_chunks.size(); ++i) {
-      require(piece_chunks[i] < chunks.size(), "a chunk is missing");
-      const Chunk& chunk = *chunks[piece_chunks[i]];
-      require(piece_steps[i] > 0 && std::uint64_t{piece_first[i]} + piece_steps[i] <= chunk.steps(),
-              "an item has steps that its chunk does not have");
-      require(chunk.compressed() || chunk.size() == chunk.steps() * row_bytes, "a chunk has a wrong size");
+  }
+  // The counts of inserts, samples and removals. Items may have been removed from the arrays since.
+  void check_counts(const SavedCheck& check, std::span<const std::uint64_t> counts, const RateLimiter& limiter,
+                    std::uint32_t max_times_sampled) const {
+    check.require(counts.size() == 3, "counts has " + std::to_string(counts.size()) +
+                                          " elements, but there are 3: inserts, samples and removals");
+    const std::string inserts = "counts has " + std::to_string(counts[0]) + " inserts";
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 53;  // the limits compare numbers of this precision
+    check.require(counts[0] <= kMost && counts[1] <= kMost,
+                  inserts + " and " + std::to_string(counts[1]) + " samples: more than 2^53");
+    check.require(counts[0] >= keys.size(), inserts + ", but there are " + std::to_string(keys.size()) + " items");
+    check.require(counts[2] <= counts[0] - keys.size(), inserts + " and " + std::to_string(counts[2]) +
+                                                            " removals, but there are " + std::to_string(keys.size()) +
+                                                            " items");
+    std::uint64_t sampled = 0;
+    for (std::size_t i = 0; i < times_sampled.size(); ++i) {
+      sampled += times_sampled[i];
+      if (max_times_sampled == 0 || times_sampled[i] < max_times_sampled) continue;
+      check.fail("times_sampled of item " + std::to_string(i) + " is " + std::to_string(times_sampled[i]) +
+                 ", but an item is removed when it was sampled " + std::to_string(max_times_sampled) + " times");
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      require(std::isfinite(priorities[i]) && priorities[i] >= 0,
-              "the priority of item " + std::to_string(i) + " is " + std::to_string(priorities[i]));
-    }
+    const std::string samples = "counts has " + std::to_string(counts[1]) + " samples";
+    check.require(sampled <= counts[1], samples + ", but the sum of times_sampled is " + std::to_string(sampled));
+    const double removed_after = static_cast<double>(counts[0]) * max_times_sampled;
+    check.require(max_times_sampled == 0 || static_cast<double>(counts[1]) <= removed_after,
+                  samples + ", but an item is removed when it was sampled " + std::to_string(max_times_sampled) +
+                      " times, and there were " + std::to_string(counts[0]) + " inserts");
+    // The program may have other limits than when this was saved, but it can hardly make up for so much.
+    const double most = 2 * limiter.most_samples(counts[0]);
+    check.require(static_cast<double>(counts[1]) <= most,
+                  samples + ", more than twice as many as the limits of the table allow with " +
+                      std::to_string(counts[0]) + " inserts");
   }
 
   // The bytes of the chunks that its items refer to.
@@ -136,10 +216,10 @@ void Table::load(const Checkpoint& in, std::span<const ChunkRef> chunks) {
   }
   const auto counts = in.get<Array<std::uint64_t>>(name() + "/counts");
   const Saved saved = Saved::read(in, name());
-  saved.check(name(), chunks, layout_.row_bytes());
-  if (counts.size() != 3 || counts[0] < saved.keys.size()) {
-    throw Error(ErrorKind::failed, "the saved replay table " + quote(name()) + " is damaged: its counts are wrong");
-  }
+  const SavedCheck check{name()};
+  saved.check(check, chunks, layout_.row_bytes());
+  saved.check_keys(check, shard_);
+  saved.check_counts(check, counts.span(), limiter_, options_.max_times_sampled);
   const auto require_room = [this](std::uint64_t has, const std::string& of, std::uint64_t most) {
     if (has <= most) return;
     throw Error(ErrorKind::failed, "the saved replay table " + quote(name()) + " has " + std::to_string(has) + " " +

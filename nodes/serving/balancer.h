@@ -10,6 +10,10 @@
 // that are repeated would be more work for all. So call only methods that may run again, and that lp does not send
 // again itself: with lp::once and lp::idempotent a call waits for the restart of its own replica.
 //
+// A caller may send more requests by async() than it can take answers, from servers that say how long they had each
+// (Answer::took). Then requests of within() get `overloaded` here, before they are sent, once their answers would be
+// used too late.
+//
 // A value: copies, such as that of within(), count together. Any thread of its node may use it; outside a node the
 // continuations of async() run in the threads that bring the replies.
 
@@ -23,6 +27,7 @@
 #include "lp/base/error.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
+#include "nodes/serving/answer_delay.h"
 #include "nodes/serving/least_outstanding.h"
 
 namespace lp {
@@ -74,6 +79,7 @@ class Balancer {
 
     std::vector<Client<S>> clients;
     LeastOutstanding load;
+    AnswerDelay delay{};
   };
 
   // One request on its way from replica to replica.
@@ -84,12 +90,19 @@ class Balancer {
       if (timeout) end_ = after(*timeout);
     }
 
+    // Throws Error::overloaded when the caller is behind with its answers.
+    void begin() {
+      under_way_ = state_->load.all_outstanding() + 1;
+      begun_ = now();
+      if (end_) state_->delay.check(under_way_, *end_ - begun_);
+    }
     Client<S> next() {
       if (!replica_) choose();
       const Client<S>& client = state_->clients[*replica_];
       return end_ ? client.within(until(*end_)) : client;
     }
     void answered() { leave(LeastOutstanding::End::answered); }
+    void answered_after(Duration took) { state_->delay.answered(under_way_, now() - begun_, took); }
     // Goes on to another replica, or throws the error.
     void failed(const Error& error) {
       leave(end_by(error.kind()));
@@ -118,11 +131,13 @@ class Balancer {
     std::vector<bool> tried_;
     std::optional<std::size_t> replica_{};
     std::optional<Time> end_{};
+    Time begun_{};
+    std::size_t under_way_ = 0;  // when it began, with itself
   };
 
   template <class Reply, auto M, class... Args>
   static Future<Reply> ask(Request request, Args... args) {
-    for (;;) {
+    for (request.begin();;) {
       const Client<S> client = request.next();
       try {
         Future<Reply> reply = client.template async<M>(args...);
@@ -133,6 +148,7 @@ class Balancer {
         } else {
           Reply value = co_await reply;
           request.answered();
+          if constexpr (requires { Duration(value.took); }) request.answered_after(value.took);
           co_return value;
         }
       } catch (const Error& error) {

@@ -271,9 +271,10 @@ class InferenceServer {
     asked.promise.set_error(error);
   }
   void succeed(Asked& asked, Answer<Reply> answer) {
+    answer.took = now() - asked.came;
     {
       const std::lock_guard lock(mutex_);
-      counter_.answered(now() - asked.came);
+      counter_.answered(answer.took);
     }
     asked.promise.set_value(std::move(answer));
   }

@@ -47,4 +47,11 @@ std::vector<std::size_t> LeastOutstanding::outstanding() const {
   return all;
 }
 
+std::size_t LeastOutstanding::all_outstanding() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t sum = 0;
+  for (const Replica& one : replicas_) sum += one.outstanding;
+  return sum;
+}
+
 }  // namespace lp

@@ -32,6 +32,7 @@ class LeastOutstanding {
   void done(std::size_t replica, End end, Time now);
 
   std::vector<std::size_t> outstanding() const;  // by replica
+  std::size_t all_outstanding() const;
 
  private:
   struct Replica {

@@ -125,13 +125,14 @@ LoadReport drive_load(const RequestLoad& options, Send send, Accept accept) {
     const Time begun = now();
     try {
       auto answer = send(number);
-      using Answered = decltype(answer);
-      const Future<void> ended = std::move(answer).then([tally, begun, accept, number](Answered reply) mutable {
-        try {
-          const auto value = reply.get();
-          tally->answered(begun, [&] { accept(number, value); });
-        } catch (const Error& error) {
-          tally->failed(error);
+      using Answered = typename decltype(answer)::value_type;
+      const auto state = answer.state();
+      // In the thread that brings the answer: the client would otherwise measure how it counts.
+      rpc::on_ready_anywhere(*state, [tally, begun, accept, number, state]() mutable {
+        if (state->failed()) {
+          tally->failed(state->error());
+        } else {
+          tally->answered(begun, [&] { accept(number, state->template value<Answered>()); });
         }
       });
     } catch (const Error& error) {

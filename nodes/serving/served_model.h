@@ -6,6 +6,8 @@
 #include <functional>
 #include <vector>
 
+#include "lp/base/scheduler.h"
+
 namespace lp {
 
 template <class Request, class Reply>
@@ -22,6 +24,7 @@ template <class Reply>
 struct Answer {
   std::uint64_t version = 0;  // that of the model that computed it
   Reply value{};
+  Duration took{};  // the server had the request so long
 };
 
 }  // namespace lp

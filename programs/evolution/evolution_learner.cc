@@ -46,7 +46,7 @@ EvolutionLearner::EvolutionLearner(Context& node, Client<Metrics> metrics, Clien
 }
 
 bool EvolutionLearner::over() const {
-  return generation() >= generations_ || (options_.goal && best_ && *best_ >= *options_.goal);
+  return generation() >= generations_ || ended_early() || (options_.goal && best_ && *best_ >= *options_.goal);
 }
 
 EvolutionState EvolutionLearner::state() const {
@@ -135,7 +135,7 @@ void EvolutionLearner::run(Context& node) {
   remember_reported(node);
   while (!node.exclusive([this] { return over(); })) improve(node, complete_generation(node));
   node.exclusive([this] { serve_waiting(); });
-  show(node);
+  end(node);
 }
 
 void EvolutionLearner::improve(Context& node, const std::vector<Trial>& trials) {
@@ -144,12 +144,13 @@ void EvolutionLearner::improve(Context& node, const std::vector<Trial>& trials) 
   node.exclusive([&] {
     keep_best(trials);
     count(trials);
+    end_if_asked();
     publish();
     book_.begin();
     serve_waiting();
     values.insert(values.begin(), {"best", *best_});
   });
-  if (cuts_.due(generation())) node.checkpoint(generation());
+  if (cuts_.due(generation(), over())) node.checkpoint(generation());
   report(node, generations_, std::move(values));
 }
 

@@ -102,7 +102,8 @@ class EvolutionLearner final : public ParameterSource {
   void save(Checkpoint& out) const;
   void load(const Checkpoint& in);
 
-  using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned, &EvolutionLearner::population,
+  using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned,
+                         deadline<idempotent<&ParameterSource::end_early>, kLastUpdate>, &EvolutionLearner::population,
                          &EvolutionLearner::noise, &EvolutionLearner::state,
                          deadline<idempotent<&EvolutionLearner::work>, kLongestWait>>;
 

@@ -64,10 +64,11 @@ Experiment experiment_of(const ExperimentFlags<Defaults>& flags, Agent agent) {
   return experiment;
 }
 
-// Before the start: Error::failed when the agent cannot act in the environment, or the picture could not be written.
+// Before the start: Error::failed when the agent cannot act in the environment, or a file could not be written.
 template <class Defaults>
 void prepare_experiment(const ExperimentFlags<Defaults>& flags, const Experiment& experiment) {
   check_environment(experiment);
+  if (!flags.snapshots.empty()) check_output_directory("--snapshots", flags.snapshots);
   if (!flags.plot.empty()) check_output_file("--plot", flags.plot);
 }
 

@@ -42,6 +42,25 @@ void ParameterSource::report(Context& node, std::uint64_t total, MetricValues va
   if (last) show(node);
 }
 
+Future<void> ParameterSource::end_early(std::string reason) {
+  if (ended_) return ready();
+  if (!end_reason_) end_reason_ = std::move(reason);
+  awaits_end_.emplace_back();
+  return awaits_end_.back().future();
+}
+
+void ParameterSource::end(Context& node) {
+  show(node);
+  if (ended_early()) {
+    node.wait_for_cut(done().updates);
+    node.stop_program(*end_reason_);
+  }
+  node.exclusive([this] {
+    ended_ = true;
+    for (Promise<void>& one : std::exchange(awaits_end_, {})) one.set_value();
+  });
+}
+
 void ParameterSource::show(Context& node) {
   if (!logged_) return;
   try {

@@ -9,8 +9,11 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "lp/base/interval.h"
 #include "lp/program/context.h"
 #include "lp/rpc/client.h"
 #include "lp/rpc/core/future.h"
@@ -35,8 +38,13 @@ class ParameterSource {
   // Those of the parameters, or, until the learner has passed them, those that it reported before it went back.
   TrainingCounts counts() const { return most_of(reported_, done()); }
   Published<Learned> learned{kOldVersions};
+  // Ends the training after its present update, as if that were the last, with a cut. When the cut is complete, it
+  // stops the program for this reason. Ready then.
+  Future<void> end_early(std::string reason);
 
-  using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned>;
+  static constexpr Interval kLastUpdate = 1440_min;  // a call waits for the end of an update, or for a restart
+  using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned,
+                         deadline<idempotent<&ParameterSource::end_early>, kLastUpdate>>;
 
  protected:
   // The counts of the parameters.
@@ -47,17 +55,28 @@ class ParameterSource {
   // Called in run(): logs the values, the counts and the mean reward, and shows the progress of `total` updates with
   // the values, the mean reward and the environment steps.
   void report(Context& node, std::uint64_t total, MetricValues values);
-  // Called in run(), at its end: shows the progress that waits for the metrics.
-  void show(Context& node);
+  // Called in the node's turn, when an update is done: decides whether it was the last, which ended_early() returns.
+  void end_if_asked() { ended_early_ = ended_early_ || end_reason_.has_value(); }
+  bool ended_early() const { return ended_early_; }
+  // Called in run(), at its end, when the last cut was begun: shows the progress that waits for the metrics, and stops
+  // the program if the training has ended early.
+  void end(Context& node);
 
   TrainingCounter counter_{};
 
  private:
+  void show(Context& node);
+
   const Client<Metrics> metrics_;
   TrainingCounts reported_{};
   // The progress that report() shows as soon as the metrics have it: so the next incarnation knows of it.
   std::optional<Future<void>> logged_{};
   Progress logged_progress_{};
+  // What end_early() has left.
+  std::optional<std::string> end_reason_{};
+  std::vector<Promise<void>> awaits_end_{};
+  bool ended_early_ = false;
+  bool ended_ = false;  // run() is at its end
 };
 
 }  // namespace lp

@@ -103,8 +103,9 @@ bool PolicyEvaluator::evaluate(Context& node, const Learned& learned) {
   metrics_.send<&Metrics::log>(learned.steps, values);
   node.report({.step = learned.steps, .values = values});
   if (!reached) return false;
-  node.stop_program("after " + std::to_string(learned.steps) + " steps the mean reward of " +
-                    std::to_string(result.episodes) + " episodes is " + std::to_string(result.mean));
+  const std::string reason = "after " + std::to_string(learned.steps) + " steps the mean reward of " +
+                             std::to_string(result.episodes) + " episodes is " + std::to_string(result.mean);
+  learner_.call<&ParameterSource::end_early>(reason);
   return true;
 }
 

@@ -38,8 +38,8 @@ struct PlayOptions {
   // The time between two evaluations. It is longer when an evaluation takes long, which costs the others a processor:
   // they have it for at least four fifths of the time.
   Duration period = std::chrono::milliseconds(250);
-  // A mean reward of at least this ends the program, with success. An evaluation that reaches it is repeated with new
-  // episodes. The result of these counts, and must exceed the goal by its standard error.
+  // A mean reward of at least this ends the program, with success and a last checkpoint. An evaluation that reaches it
+  // is repeated with new episodes. The result of these counts, and must exceed the goal by its standard error.
   std::optional<double> goal{};
 };
 

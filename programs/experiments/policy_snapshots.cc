@@ -1,5 +1,6 @@
 #include "programs/experiments/policy_snapshots.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "lp/base/error.h"
@@ -8,7 +9,11 @@
 namespace lp {
 namespace {
 
-constexpr const char* kEntry = "policy";
+// Numbers and an array: `lp checkpoint export` writes them for NumPy.
+constexpr const char* kSteps = "steps";
+constexpr const char* kUpdates = "updates";
+constexpr const char* kProgress = "progress";
+constexpr const char* kParameters = "parameters";
 
 }  // namespace
 
@@ -30,11 +35,20 @@ std::string PolicySnapshots::save() {
   const Version<Learned> learned = learner_.read<&ParameterSource::learned>();
   if (const auto newest = files_.newest(learned->steps)) return *newest;
   Checkpoint out;
-  out.put(kEntry, *learned);
+  out.put(kSteps, learned->steps);
+  out.put(kUpdates, learned->updates);
+  out.put(kProgress, learned->progress);
+  out.put(kParameters, learned->parameters);
   return files_.write(out, learned->steps);
 }
 
-Learned load_policy(const std::filesystem::path& file) { return Checkpoint::read(file).get<Learned>(kEntry); }
+Learned load_policy(const std::filesystem::path& file) {
+  const Checkpoint saved = Checkpoint::read(file);
+  return {.steps = saved.get<std::uint64_t>(kSteps),
+          .updates = saved.get<std::uint64_t>(kUpdates),
+          .progress = saved.get<double>(kProgress),
+          .parameters = saved.get<Array<float>>(kParameters)};
+}
 
 template const NodeType& internal::node_type<PolicySnapshots>();
 

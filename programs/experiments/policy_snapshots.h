@@ -1,6 +1,7 @@
 #pragma once
 // Saves the policy of an experiment in files, periodically, while it learns: for other programs, and to see how it was
-// before. (A program recovers from a failure with its cuts.)
+// before. `lp checkpoint export FILE -o DIRECTORY` writes the parameters of such a file for NumPy. (A program recovers
+// from a failure with its cuts.)
 //
 // A node: run() saves, and its handlers run in its turn.
 

@@ -33,6 +33,7 @@ void QueueTrainer::run(Context& node) {
     }
     update(node, segments, [] {});
   }
+  end(node);
 }
 
 // After a restart the learner has fewer updates than some segments know of.

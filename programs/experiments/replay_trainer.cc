@@ -78,7 +78,7 @@ void ReplayTrainer::run(Context& node) {
   replay::Sampler sampler(replay_, kTable, {.timeout = kTransitionTimeout});
   Eigen::VectorXf priorities;
   std::vector<double> sent;
-  while (done().updates < updates_) {
+  while (!over()) {
     const replay::Batch batch = sampler.sample(options_.batch);
     sampled(batch);
     const std::uint64_t update = done().updates + 1;
@@ -87,16 +87,19 @@ void ReplayTrainer::run(Context& node) {
       sent.assign(priorities.begin(), priorities.end());
       sampler.update_priorities(batch.keys(), sent);
     }
-    const bool due = update % options_.publish_every == 0 || update == updates_;
+    bool due = update % options_.publish_every == 0;
     node.exclusive([&] {
       counter_.add_update();
+      end_if_asked();
+      due = due || over();
       if (due) publish();
     });
     if (due) report(node, updates_, values);
-    if (!cuts_.due(update)) continue;
+    if (!cuts_.due(update, over())) continue;
     replay_.call<&replay::SavedServer::checkpoint>(update);
     node.checkpoint(update);
   }
+  end(node);
 }
 
 void ReplayTrainer::save(Checkpoint& out) const {

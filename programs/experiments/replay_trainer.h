@@ -55,9 +55,11 @@ class ReplayTrainer final : public ParameterSource {
 
   static constexpr auto kTransitionTimeout = std::chrono::minutes(10);
 
-  using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned, &ReplayTrainer::played>;
+  using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned,
+                         deadline<idempotent<&ParameterSource::end_early>, kLastUpdate>, &ReplayTrainer::played>;
 
  private:
+  bool over() const { return done().updates >= updates_ || ended_early(); }
   double progress() const;
   void publish();
   void sampled(const replay::Batch& batch);

@@ -19,7 +19,7 @@ void RoundActor::run(Context& node) {
     Segment segment = acting_->act(environments_, random, steps_, round_);  // a round makes one update
     another = learner_.call<&RoundTrainer::contribute>(index, round_, std::move(segment));
     ++round_;
-    if (cuts_.due(round_)) node.checkpoint(round_);
+    if (cuts_.due(round_, !another)) node.checkpoint(round_);
   }
 }
 

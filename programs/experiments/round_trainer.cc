@@ -65,6 +65,7 @@ void RoundTrainer::run(Context& node) {
       for (Promise<bool>& one : std::exchange(waiting_, {})) one.set_value(!over());
     });
   }
+  end(node);
 }
 
 template const NodeType& internal::node_type<RoundTrainer>();

@@ -43,6 +43,7 @@ class RoundTrainer final : public SegmentTrainer {
   Future<bool> contribute(std::uint32_t actor, std::uint64_t round, Segment segment);
 
   using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned,
+                         deadline<idempotent<&ParameterSource::end_early>, kLastUpdate>,
                          deadline<idempotent<&RoundTrainer::contribute>, kRoundTime>>;
 
  private:

@@ -22,10 +22,11 @@ void SegmentTrainer::update(Context& node, std::span<const Segment> segments, Fu
   MetricValues values = learner_->learn(segments, progress(), node.random(done().updates));
   node.exclusive([&] {
     count(segments);
+    end_if_asked();
     publish();
     release();
   });
-  if (cuts_.due(done().updates)) node.checkpoint(done().updates);
+  if (cuts_.due(done().updates, over())) node.checkpoint(done().updates);
   report(node, updates_, std::move(values));
 }
 

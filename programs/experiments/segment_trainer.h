@@ -27,7 +27,7 @@ class SegmentTrainer : public ParameterSource {
   void load(const Checkpoint& in);
 
  protected:
-  bool over() const { return done().updates >= updates_; }
+  bool over() const { return done().updates >= updates_ || ended_early(); }
   // Learns from the segments, and then, in the node's turn, publishes the new parameters and calls `release`.
   void update(Context& node, std::span<const Segment> segments, Function<void()> release);
 

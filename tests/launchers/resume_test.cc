@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "launchers/record/records.h"
 #include "lp/base/file.h"
+#include "lp/base/json.h"
 #include "tests/launchers/engines_for_test.h"
 #include "tests/launchers/main_fixture.h"
 
@@ -87,6 +89,28 @@ TEST_F(MainTest, ARunWhoseConfigurationIsDamagedIsNotResumed) {
     EXPECT_EQ(second.wait().code, 2);
     EXPECT_TRUE(has(second.err(), "config.yaml is damaged: it does not name its program")) << second.err();
   }
+}
+
+TEST_F(MainTest, ARunOfAnotherProgramIsNotResumedWhateverItsConfiguration) {
+  Subprocess first(arguments({"--program=saving", "--steps=6"}));
+  EXPECT_EQ(first.wait().code, 0) << first.err();
+  const std::filesystem::path run = directory_ / "run1";
+  const std::string configuration = contents(run / "config.yaml");
+  auto record = from_json<RunRecord>(contents(run / "run.json"));
+  record.program = "digits";
+  const auto expect_refused = [&](const std::string& sentence) {
+    write_file(run / "run.json", to_json(record));
+    Subprocess second(arguments({"--resume=" + run.string(), "--steps=9"}));
+    EXPECT_EQ(second.wait().code, 2);
+    EXPECT_TRUE(has(second.err(), run.string() + " is a run of the program \"digits\", by " + record.binary + sentence))
+        << second.err();
+    EXPECT_FALSE(std::filesystem::exists(directory_ / ("run" + std::to_string(runs_))));
+  };
+  // The flags of both are the same.
+  expect_refused(", but this is \"saving\": name a run of \"saving\", or resume that run with its own binary\n");
+  record.binary = "/somewhere/digits";
+  write_file(run / "config.yaml", "layers: 3\n" + configuration);
+  expect_refused(": --resume takes a run of the program that resumes it\n");
 }
 
 TEST_F(MainTest, AResumedRunNeedsADirectoryOfItsOwn) {

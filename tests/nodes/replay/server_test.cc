@@ -76,6 +76,47 @@ TEST(ReplayServerTest, AnInsertIntoAFullQueueWaitsForASample) {
   EXPECT_EQ(sampler.info()[0].size, 0U);
 }
 
+TEST(ReplayServerTest, AStackGivesEachItemOnceTheNewestFirstAndAnInsertIntoAFullOneWaits) {
+  ReplayRun replay(stack_table("steps", test_columns(), 3));
+  TrajectoryWriter writer(replay.client(), "steps", {.batch = 8});
+  Sampler sampler(replay.client(), "steps");
+  insert_range(writer, 0, 3);
+  TrajectoryWriter other(replay.client(), "steps", {.chunk_steps = 1, .batch = 1});
+  append(other, 3);
+  other.add_item(1);  // on its way
+  EXPECT_EQ(sampler.info()[0].size, 3U);
+  EXPECT_EQ(number_at(sampler.sample(1), 0, 0), 2U);
+  other.flush();
+  for (const std::uint64_t number : {3U, 1U, 0U}) EXPECT_EQ(number_at(sampler.sample(1), 0, 0), number);
+  EXPECT_EQ(sampler.info()[0].size, 0U);
+  EXPECT_EQ(sampler.info()[0].counts.samples, 4U);
+}
+
+TEST(ReplayServerTest, NobodyWaitsForEverUnlessItAsksTo) {
+  EXPECT_LT(SamplerOptions().timeout, std::chrono::hours(1));
+  EXPECT_LT(WriterOptions().timeout, std::chrono::hours(1));
+  for (const rpc::Method& method : internal::node_type<Server>().methods) {
+    if (method.name.find("insert") != std::string_view::npos || method.name.find("sample") != std::string_view::npos) {
+      EXPECT_EQ(method.traits.deadline, std::chrono::seconds(60)) << method.name;
+    }
+  }
+}
+
+TEST(ReplayServerTest, AClientOfTheSameProcessReadsLargeStepsInTheMemoryOfTheTable) {
+  TableOptions options{.name = "large", .columns = {column<float>("values", 4096)}};
+  ReplayRun replay(options);
+  TrajectoryWriter writer(replay.client(), "large");
+  writer.append(std::vector<float>(4096, 7));
+  writer.add_item(1);
+  writer.flush();
+  const SampleRequest request{.table = 0, .count = 1};
+  const Samples first = replay.client().call<&Server::sample>(request);
+  const Samples second = replay.client().call<&Server::sample>(request);
+  ASSERT_EQ(first.large.size(), 1U);
+  ASSERT_EQ(second.large.size(), 1U);
+  EXPECT_EQ(first.large[0].data(), second.large[0].data());
+}
+
 TEST(ReplayServerTest, ASampleFromAnEmptyTableEndsAtItsTimeAndNamesTheReason) {
   ReplayRun replay(fifo_table());
   Sampler sampler(replay.client(), "steps", {.timeout = std::chrono::milliseconds(30)});

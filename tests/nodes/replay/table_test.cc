@@ -300,7 +300,9 @@ TEST(ReplayTableTest, ADamagedCheckpointIsRefusedAndChangesNothing) {
     bench.table().load(imported, chunks.chunks());
     ADD_FAILURE() << "it was loaded";
   } catch (const Error& error) {
-    EXPECT_EQ(error.text(), "the saved replay table \"table\" is damaged: the priority of item 1 is nan");
+    EXPECT_EQ(error.text(),
+              "the saved replay table \"table\" is damaged: the priority of item 1 is nan; import the numbers again as "
+              "`lp checkpoint export` wrote them, or take another checkpoint");
   }
   EXPECT_THROW(bench.table().load(saved, std::span(chunks.chunks()).first(1)), Error);
   Bench small(options_of(1));

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "lp/checkpoint/values.h"
 #include "programs/agents/impala.h"
 #include "programs/environments/environments.h"
 #include "tests/directory.h"
@@ -31,6 +32,7 @@ TEST(PolicySnapshotsTest, ASavedPolicyPlaysAsWellAsTheLearners) {
   EXPECT_EQ(file, directory.path() / "snapshots" / "policy-200000.lpc");
   EXPECT_EQ(snapshots.call<&PolicySnapshots::save>(), file);
   const Learned learned = load_policy(file);
+  EXPECT_EQ(numbers_of(Checkpoint::read(file), "parameters").bytes.size(), 4 * learned.parameters.size());  // for NumPy
   EXPECT_EQ(learned.steps, 200'000U);
   EXPECT_EQ(learned.updates, 1250U);
   EnvironmentBatch environments(experiment.environment, 20, 1);
