@@ -16,7 +16,7 @@
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/sent_values.h"
-#include "nodes/dataflow/directories.h"
+#include "nodes/dataflow/user_paths.h"
 #include "nodes/stream/pipeline_master.h"
 #include "nodes/stream/unusable.h"
 
