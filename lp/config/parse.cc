@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -145,13 +144,35 @@ class KnownFlags {
   std::vector<const BoundField*> fields_;  // the field of each syntax
 };
 
+// The end of what a brace encloses; the brace itself, if it has no end.
+std::size_t brace_end(std::string_view text, std::size_t brace) {
+  std::size_t depth = 0;
+  for (std::size_t at = brace; at < text.size(); ++at) {
+    if (text[at] == '{') ++depth;
+    if (text[at] == '}' && --depth == 0) return at;
+  }
+  return brace;
+}
+
+// The parts between commas. Those in braces belong to a pattern of paths: {a,b}.
+std::vector<std::string> elements_of(std::string_view text) {
+  std::vector<std::string> out;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '{') at = brace_end(text, at);
+    if (text[at] != ',') continue;
+    out.emplace_back(text.substr(begin, at - begin));
+    begin = at + 1;
+  }
+  if (!text.empty()) out.emplace_back(text.substr(begin));
+  return out;
+}
+
 void assign_flag(const Given& given) {
   const BoundField& field = *given.field;
   std::vector<std::string> texts;
   if (field.type->shape == FieldType::Shape::list) {
-    std::istringstream list(given.text);
-    for (std::string element; std::getline(list, element, ',');) texts.push_back(element);
-    if (given.text.ends_with(',')) texts.emplace_back();
+    texts = elements_of(given.text);
   } else if (field.type->shape == FieldType::Shape::one || !given.text.empty()) {
     texts.push_back(given.text);
   }

@@ -8,10 +8,10 @@
 //
 // Defaults < YAML (--config=file.yaml) < flags. A field learning_rate is the flag --learning-rate (or --learning_rate)
 // and the key learning_rate (or learning-rate); a field hidden of a nested aggregate model is --model.hidden. A flag's
-// value follows "=" or is the next argument; a bool flag without "=" is true; a list is separated by commas; a list or
-// an optional is empty if its text is empty. The keys of the file are the fields of the program; `launch` holds lp's
-// own flags, and `groups` places groups. A run that goes on from an earlier one has the values of that one instead of
-// the defaults. For launchers; one thread.
+// value follows "=" or is the next argument; a bool flag without "=" is true; a list is separated by commas, but not by
+// those in braces, as in a{1,2}.txt; a list or an optional is empty if its text is empty. The keys of the file are the
+// fields of the program; `launch` holds lp's own flags, and `groups` places groups. A run that goes on from an earlier
+// one has the values of that one instead of the defaults. For launchers; one thread.
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,9 @@
 #pragma once
-// An Error::failed of a file of lp's own, or of an input: it cannot be written or read, and no record is at fault. A
-// value; any thread.
+// Failures that no record is at fault for, such as of a file, and those of functions of the user that lie in their
+// arguments, and so would come again after a restart. Values, and functions that look at the exception that is being
+// handled: call them in a handler. Any thread.
 
+#include <functional>
 #include <string>
 #include <system_error>
 
@@ -9,6 +11,7 @@
 
 namespace lp::dataflow {
 
+// An Error::failed of a file of lp's own, or of an input: it cannot be written or read.
 class FileError : public Error {
  public:
   explicit FileError(const std::string& text) : Error(ErrorKind::failed, text) {}
@@ -17,7 +20,7 @@ class FileError : public Error {
       : FileError(path + " " + problem + ": " + std::error_code(error, std::generic_category()).message()) {}
 };
 
-// In a catch block: throws the exception again if it is a FileError.
+// Throws the exception again if it is a FileError.
 inline void rethrow_file_error() {
   try {
     throw;
@@ -27,5 +30,13 @@ inline void rethrow_file_error() {
     return;
   }
 }
+
+// Whether the same call may succeed later: the system has failed (std::system_error, as of a file, or std::bad_alloc),
+// or another node, or the program stops.
+bool may_pass();
+
+// Calls f(), which has just failed, once more. Returns whether it fails again in the same way: with an exception of the
+// same type, or with the same text of an Error.
+bool fails_again(const std::function<void()>& f);
 
 }  // namespace lp::dataflow

@@ -1,8 +1,6 @@
 #include "nodes/dataflow/input_files.h"
 
 #include <fcntl.h>
-#include <fnmatch.h>
-#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +18,7 @@
 #include "nodes/dataflow/csv_row.h"
 #include "nodes/dataflow/file_window.h"
 #include "nodes/dataflow/record_reader.h"
+#include "nodes/dataflow/user_paths.h"
 
 namespace lp {
 namespace {
@@ -83,27 +82,15 @@ class InputSearch {
   }
 
   // The paths that match. It notes the directories that cannot be listed: their files are missing.
-  std::vector<std::string> matches(const std::string& pattern, int flags = 0) {
-    thread_local std::vector<std::pair<std::string, int>> unlisted;  // glob() gives its handler nothing to write to
-    unlisted.clear();
-    const auto on_error = [](const char* path, int error) {
-      unlisted.emplace_back(path, error);
-      return 0;
-    };
-    ::glob_t found{};
-    std::vector<std::string> out;
-    if (::glob(pattern.c_str(), GLOB_BRACE | flags, on_error, &found) == 0) {
-      out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-    }
-    ::globfree(&found);
-    for (const auto& [path, error] : unlisted) note(path, std::error_code(error, std::generic_category()));
-    return out;
+  std::vector<std::string> matches(const std::string& pattern, bool directories = false) {
+    return dataflow::paths_like(pattern, directories,
+                                [this](const std::string& path, const std::error_code& error) { note(path, error); });
   }
 
   // glob() passes over directories in which it may not look for a name.
   void note_closed_directories(const std::string& pattern) {
     for (std::size_t end = pattern.find('/', 1); end != std::string::npos; end = pattern.find('/', end + 1)) {
-      for (const std::string& path : matches(pattern.substr(0, end), GLOB_ONLYDIR)) {
+      for (const std::string& path : matches(pattern.substr(0, end), /*directories=*/true)) {
         std::error_code error;
         if (!fs::is_directory(path, error) || ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0) continue;
         note(path, std::make_error_code(std::errc::permission_denied));
@@ -114,12 +101,15 @@ class InputSearch {
   // Returns false when nothing matches, and nothing is missing.
   bool add_glob(const std::string& pattern) {
     const std::size_t before = unreadable_.size();
-    note_closed_directories(pattern);
-    const std::vector<std::string> paths = matches(pattern);
-    for (const std::string& path : paths) {
-      if (const auto type = type_of(path)) add(path, *type);
+    bool found = false;
+    for (const std::string& one : dataflow::alternatives_of(pattern)) {
+      note_closed_directories(one);
+      for (const std::string& path : matches(one)) {
+        found = true;
+        if (const auto type = type_of(path)) add(path, *type);
+      }
     }
-    return !paths.empty() || unreadable_.size() > before;
+    return found || unreadable_.size() > before;
   }
 
   std::set<std::string> paths_{};
@@ -217,15 +207,17 @@ constexpr std::uint64_t kSampleBytes = std::uint64_t{1} << 15;
 constexpr std::uint64_t kSamples = 256;
 constexpr std::size_t kSplitsOfASample = 32;  // in a task
 
-// Lines can be found at any place of a file.
+// Lines can be found at any place of a file. None is in two samples, however long it is.
 void sample_lines(const std::string& path, const dataflow::OpenInput& open, std::uint64_t distance,
                   std::vector<InputSplit>& out) {
   dataflow::FileWindow file(path, open);
+  std::uint64_t end = 0;
   for (std::uint64_t at = 0; at < file.size(); at += distance) {
-    const std::uint64_t begin = at == 0 ? 0 : after_line_end(file, at);
+    if (at + distance <= end) continue;
+    const std::uint64_t begin = at == 0 ? 0 : after_line_end(file, std::max(at, end - 1));
     if (begin >= file.size()) return;
     const std::uint64_t target = std::min(begin + kSampleBytes, file.size());
-    const std::uint64_t end = after_line_end(file, target - 1);
+    end = after_line_end(file, target - 1);
     out.push_back({.path = path, .begin = begin, .end = end, .file_size = file.size(), .file = file.identity()});
   }
 }
@@ -243,11 +235,24 @@ void sample_others(const std::string& path, InputOptions options, const dataflow
 
 }  // namespace
 
+constexpr const char* kResult = "part-stage-1-000-1-1";  // the name of a result, as sinks make them
+
 std::string input_around(const std::vector<std::string>& paths, const fs::path& directory) {
   for (const std::string& path : paths) {
-    const std::string pattern = resolved(path).string();
-    for (fs::path at = resolved(directory) / "file"; at.has_relative_path(); at = at.parent_path()) {
-      if (at == pattern || ::fnmatch(pattern.c_str(), at.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0) return path;
+    std::set<fs::path> there = {resolved(path)};  // also those that links lead to
+    std::vector<std::string> patterns;
+    std::error_code ignored;
+    if (fs::status(path, ignored).type() == fs::file_type::not_found) {
+      for (const std::string& one : dataflow::alternatives_of(path)) {
+        patterns.push_back(resolved(one).string());
+        for (const std::string& match : dataflow::paths_like(one, false, [](const auto&, const auto&) {})) {
+          there.insert(resolved(match));
+        }
+      }
+    }
+    for (fs::path at = resolved(directory) / kResult; at.has_relative_path(); at = at.parent_path()) {
+      const auto is_one = [&](const std::string& pattern) { return dataflow::is_like(at.string(), pattern); };
+      if (there.contains(at) || std::any_of(patterns.begin(), patterns.end(), is_one)) return path;
       if (hidden(at)) break;
     }
   }

@@ -99,6 +99,11 @@ std::string key_text(const K& key) {
 }
 
 template <Key K>
+std::string key_name(const K& key) {
+  return "the key " + key_text(key);
+}
+
+template <Key K>
 K key_of(std::string_view bytes) {
   if constexpr (TextKey<K>) {
     return K(bytes);

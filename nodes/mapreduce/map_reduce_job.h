@@ -71,6 +71,15 @@ void for_each_record(const WorkOrder& order, const TaskContext& context, WorkRep
   CsvRow row(context.input.separator);
   for (const InputSplit& split : order.input.splits) {
     RecordReader reader(split, context.input, context.open_input);
+    const auto use = [&](std::string_view record) {
+      if constexpr (kCsv) {
+        row.parse(record);
+        row.expect(split.columns);
+        f(row, reader);
+      } else {
+        f(record, reader);
+      }
+    };
     report.counters.input_bytes += split.end - split.begin;
     if (reader.is_remote()) report.counters.remote_bytes += split.end - split.begin;
     context.note.set_place(split.path);
@@ -81,21 +90,19 @@ void for_each_record(const WorkOrder& order, const TaskContext& context, WorkRep
           context.note.set_offset(reader.offset());
           if (!order.skip.empty() && skipped(order.skip, split.path, reader.offset())) {
             ++report.counters.skipped;
-          } else if constexpr (kCsv) {
-            row.parse(record);
-            row.expect(split.columns);
-            f(row, reader);
           } else {
-            f(record, reader);
+            use(record);
           }
         }
         break;
       } catch (const RecordError&) {
-        if (!skipped(order.skip, split.path, reader.offset())) fail_on_record(split.path, reader.offset(), record);
+        if (!skipped(order.skip, split.path, reader.offset())) {
+          fail_on_record(split.path, reader.offset(), record, [] { throw; });
+        }
         ++report.counters.skipped;
       } catch (...) {
         if (record.data() == nullptr) throw;  // the file cannot be read
-        fail_on_record(split.path, reader.offset(), record);
+        fail_on_record(split.path, reader.offset(), record, [&] { use(record); });
       }
     }
   }
@@ -176,7 +183,13 @@ WorkReport reduce_task(Job job, const WorkOrder& order, const TaskContext& conte
     try {
       reduce_group(job, key_of<typename Types::Key>(groups.key()), values, out);
     } catch (...) {
-      fail_on_key(groups.key());
+      fail_on_key(groups.key(), [&] {
+        Groups all(merge_inputs(order, context));
+        while (all.next() && all.key() != groups.key()) {
+        }
+        Values<typename Types::Value> same(all);
+        reduce_group(job, key_of<typename Types::Key>(groups.key()), same, out);
+      });
     }
     if (groups.values() > report.heavy.pairs) report.heavy = {.key = quote(groups.key()), .pairs = groups.values()};
   }

@@ -323,6 +323,8 @@ void MapReduceMaster::take_failure(std::uint32_t worker, const WorkReport& repor
     }
   } else if (report.died) {
     fail_job(report.failure + ", as did one before it: repair the job, or let such records be skipped");
+  } else if (report.repeats) {
+    fail_job("a task failed twice in worker/" + std::to_string(worker) + ": " + report.failure);
   } else if (const std::uint32_t failures = book.fail(report.task, worker); failures >= options_.attempts) {
     fail_job("a task failed " + std::to_string(failures) + " times, the last time in worker/" + std::to_string(worker) +
              ": " + report.failure);

@@ -148,6 +148,7 @@ WorkReport MapReduceWorker::attempt(const WorkOrder& order) {
     failed.failure = error.text();
   } catch (const dataflow::BadRecordError& error) {
     failed.bad = error.bad();
+    failed.repeats = error.repeats();
     failed.failure = error.text();
   } catch (...) {
     const Error error = as_error(std::current_exception());

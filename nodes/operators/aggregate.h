@@ -23,6 +23,7 @@
 #include "nodes/stream/frame_output.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/stage_plan.h"
+#include "nodes/stream/unusable.h"
 
 namespace lp::dataflow {
 
@@ -31,7 +32,8 @@ template <class K, class T, class Sum, class KeyOf, class Add>
 class CombiningWriter final : public Operator, public Consumer<T> {
  public:
   CombiningWriter(const StageSite& site, FrameOutput& output, KeyOf key_of, Add add)
-      : bad_(site.bad),
+      : stage_(site.stage),
+        bad_(site.bad),
         output_(output),
         key_of_(std::move(key_of)),
         add_(std::move(add)),
@@ -48,10 +50,19 @@ class CombiningWriter final : public Operator, public Consumer<T> {
       if (at == nullptr) [[unlikely]] {
         at = add_to_full(bytes.view(), added);
       }
-      Sum sum{};
-      if (!added) std::memcpy(&sum, at, sizeof(Sum));
-      add_(sum, one);
-      std::memcpy(at, &sum, sizeof(Sum));
+      const auto sum_with = [&] {
+        Sum sum{};
+        if (!added) std::memcpy(&sum, at, sizeof(Sum));
+        add_(sum, one);
+        return sum;
+      };
+      try {
+        const Sum sum = sum_with();
+        std::memcpy(at, &sum, sizeof(Sum));
+      } catch (...) {
+        if (const Sum none{}; added) std::memcpy(at, &none, sizeof(Sum));  // the record may come again
+        fail_at({.key = key_name(*key)}, sum_with);
+      }
     }
   }
   void mark(const Mark& mark) override {
@@ -84,7 +95,8 @@ class CombiningWriter final : public Operator, public Consumer<T> {
   char* add_to_full(std::string_view key, bool& added) {
     flush();
     char* const at = table_.find_or_add(key, added);
-    if (at == nullptr) throw Error(ErrorKind::failed, "a key is larger than PipelineOptions::memory");
+    if (at == nullptr)
+      throw Unusable("a key of the stage " + stage_ + " is larger than PipelineOptions::memory: raise it");
     return at;
   }
   void flush() {
@@ -97,6 +109,7 @@ class CombiningWriter final : public Operator, public Consumer<T> {
     table_.clear();
   }
 
+  const std::string stage_;
   const BadRecords& bad_;
   FrameOutput& output_;
   KeyOf key_of_;
@@ -120,7 +133,7 @@ class SumByKey final : public AtEnd<std::pair<std::string_view, std::string_view
         Sum sum{}, other{};
         std::memcpy(&sum, at, sizeof(Sum));
         std::memcpy(&other, part.data(), sizeof(Sum));
-        merge_(sum, other);
+        join(key, sum, other);
         std::memcpy(at, &sum, sizeof(Sum));
       } else {
         std::memcpy(at, part.data(), sizeof(Sum));
@@ -129,8 +142,16 @@ class SumByKey final : public AtEnd<std::pair<std::string_view, std::string_view
   }
 
  private:
+  void join(std::string_view key, Sum& sum, const Sum& other) {
+    const Sum before = sum;
+    try {
+      merge_(sum, other);
+    } catch (...) {
+      fail_at({.location = "the sums of " + key_name(key_of<K>(key))}, [&] { merge_(sum = before, other); });
+    }
+  }
   void make_results() override {
-    Collector<std::pair<K, Sum>> out(*this);
+    Results<std::pair<K, Sum>> out(*this, [](const auto& one) { return "the sum of " + key_name(one.first); });
     Groups groups = this->state_.groups();
     while (groups.next()) {
       if (!this->state_.owns(groups.key())) continue;
@@ -141,7 +162,7 @@ class SumByKey final : public AtEnd<std::pair<std::string_view, std::string_view
         if (first) {
           sum = one;
         } else {
-          merge_(sum, one);
+          join(groups.key(), sum, one);
         }
       }
       out({key_of<K>(groups.key()), sum});

@@ -117,11 +117,11 @@ class CacheWriter final : public Operator, public Consumer<Either<SortedRun, B>>
 
 // f(key, cached, others, collector), once for each key of either, in the order of the keys.
 template <class K, class A, class B, class U, class KeyOf, class F>
-class CoGroupCached final : public AtEnd<Either<SortedRun, B>, U> {
+class CoGroupCached final : public AtEndByKey<K, Either<SortedRun, B>, U> {
  public:
   using Record = Either<SortedRun, B>;
   CoGroupCached(StageSite& site, KeyOf key_of, F f)
-      : AtEnd<Record, U>(site, std::nullopt), bad_(site.bad), key_of_(std::move(key_of)), f_(std::move(f)) {}
+      : AtEndByKey<K, Record, U>(site, std::nullopt), bad_(site.bad), key_of_(std::move(key_of)), f_(std::move(f)) {}
   void take(std::span<const Record> records) override {
     for (const Record& one : records) {
       if (one.left) {
@@ -133,32 +133,29 @@ class CoGroupCached final : public AtEnd<Either<SortedRun, B>, U> {
   }
 
  private:
-  void make_results() override {
-    Collector<U> out(*this);
-    Groups groups = this->state_.groups();
-    while (groups.next()) {
-      if (!this->state_.owns(groups.key())) continue;
-      RecordBag cached;
-      RecordBag others;
-      for (std::string_view value; groups.next_value(value);) {
-        const std::string_view record = value.substr(0, value.size() - 1);
-        if (value.back() == static_cast<char>(Side::cached)) {
-          cached.add_bytes(record, 1);
-        } else {
-          others.add_bytes(record, 1);
-        }
+  void make_result(Groups& groups) override {
+    out_.clear();
+    RecordBag cached;
+    RecordBag others;
+    for (std::string_view value; groups.next_value(value);) {
+      const std::string_view record = value.substr(0, value.size() - 1);
+      if (value.back() == static_cast<char>(Side::cached)) {
+        cached.add_bytes(record, 1);
+      } else {
+        others.add_bytes(record, 1);
       }
-      const auto key = key_of<K>(groups.key());
-      out.make(
-          bad_, [&] { f_(key, cached.records<A>(), others.records<B>(), out); }, [&] { return records_of_key(key); });
-      out.flush();  // before the bytes go
     }
+    const auto key = key_of<K>(groups.key());
+    out_.make(
+        bad_, [&] { f_(key, cached.records<A>(), others.records<B>(), out_); }, [&] { return records_of_key(key); });
+    out_.flush();  // before the bytes go
   }
 
   const BadRecords& bad_;
   KeyOf key_of_;
   F f_;
   SideWriter writer_{};
+  Collector<U> out_{*this};
 };
 
 }  // namespace lp::dataflow

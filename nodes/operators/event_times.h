@@ -94,7 +94,13 @@ class EventTimes final : public Operator,
     be_sure();
   }
   void give(const RecordBag& events) override {
-    if (events.count > 0) this->emit(events.records<T>());
+    if (events.count == 0) return;
+    const std::vector<T> all = events.records<T>();
+    try {
+      this->emit(all);
+    } catch (...) {
+      fail_at({.location = "an event that waited for later ones"}, [&] { this->emit(all); });
+    }
   }
 
   // Takes a time that may be a wrong one, or show that others were. Returns false when the event has to wait.

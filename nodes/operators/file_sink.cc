@@ -10,8 +10,8 @@
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/program/scratch.h"
-#include "nodes/dataflow/directories.h"
 #include "nodes/dataflow/record_codec.h"
+#include "nodes/dataflow/user_paths.h"
 
 namespace lp::dataflow {
 

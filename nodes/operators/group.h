@@ -58,18 +58,12 @@ class Records {
 
 namespace dataflow {
 
-// Names the records on which a function has failed, for people.
-template <Key K>
-std::string records_of_key(const K& key) {
-  return "the records of the key " + key_text(key);
-}
-
 // f(key, records, collector), once for each key, in the order of the keys.
 template <class K, class T, class U, class KeyOf, class F>
-class GroupByKey final : public AtEnd<T, U> {
+class GroupByKey final : public AtEndByKey<K, T, U> {
  public:
   GroupByKey(StageSite& site, KeyOf key_of, F f)
-      : AtEnd<T, U>(site, std::nullopt), bad_(site.bad), key_of_(std::move(key_of)), f_(std::move(f)) {}
+      : AtEndByKey<K, T, U>(site, std::nullopt), bad_(site.bad), key_of_(std::move(key_of)), f_(std::move(f)) {}
 
   void take(std::span<const T> records) override {
     for (const T& one : records) {
@@ -81,23 +75,20 @@ class GroupByKey final : public AtEnd<T, U> {
   }
 
  private:
-  void make_results() override {
-    Collector<U> out(*this);
-    Groups groups = this->state_.groups();
-    while (groups.next()) {
-      if (!this->state_.owns(groups.key())) continue;
-      Records<T> records(groups);
-      const auto key = key_of<K>(groups.key());
-      out.make(
-          bad_, [&] { f_(key, records, out); }, [&] { return records_of_key(key); });
-      out.flush();  // before the bytes of the key go
-    }
+  void make_result(Groups& groups) override {
+    out_.clear();
+    Records<T> records(groups);
+    const auto key = key_of<K>(groups.key());
+    out_.make(
+        bad_, [&] { f_(key, records, out_); }, [&] { return records_of_key(key); });
+    out_.flush();  // before the bytes of the key go
   }
 
   const BadRecords& bad_;
   KeyOf key_of_;
   F f_;
   RecordWriter record_{};
+  Collector<U> out_{*this};
 };
 
 // Calls out(f(left, right)) for each pair. One on which f fails may be left out.

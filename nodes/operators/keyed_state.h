@@ -61,7 +61,12 @@ class KeyedState final : public Operator, public Consumer<T>, public Producer<U>
       f_(key, next, record, out_);
       state = std::move(next);
     } else {
-      f_(key, state, record, out_);
+      try {
+        f_(key, state, record, out_);
+      } catch (...) {
+        if (out_.handing_on()) throw;
+        fail_at({.key = key_name(key)}, [&] { f_(key, state, record, out_); });
+      }
     }
   }
   std::size_t size() const {

@@ -51,13 +51,12 @@ SortedRun SortedState::merged() {
 Merge SortedState::merge() {
   spill();
   output_.reset();  // its memory is for the blocks of the merge
+  if (!runs_.empty()) merged_ = std::exchange(runs_, {});
   std::vector<MergeInput> inputs;
-  for (SortedRun& run : runs_) {
+  for (const SortedRun& run : merged_) {
     const std::uint64_t bytes = run.segments.at(0).bytes;
-    if (bytes == 0) continue;
-    inputs.push_back({.bytes = bytes, .open = [run = std::move(run)] { return open_run(run.path, run.segments[0]); }});
+    if (bytes > 0) inputs.push_back({.bytes = bytes, .open = [run] { return open_run(run.path, run.segments[0]); }});
   }
-  runs_.clear();
   return merge_within(std::move(inputs), static_cast<std::size_t>(site_.options.memory),
                       [this] { return site_.new_file(); });
 }

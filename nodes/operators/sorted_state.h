@@ -25,8 +25,8 @@ class SortedState {
   void spill();
   void save(OperatorState& out) const;  // after spill()
   void load(const StatePiece& piece);
-  // All pairs, by key; those of other replicas' key groups, which may be among them after a change of their number, are
-  // to be left out. Nothing can be added afterwards.
+  // All pairs, by key, each time that it is called; those of other replicas' key groups, which may be among them after
+  // a change of their number, are to be left out. Nothing can be added afterwards.
   Groups groups();
   // The same as one sorted run, without pairs of other replicas' keys.
   SortedRun merged();
@@ -40,6 +40,7 @@ class SortedState {
   StageSite& site_;
   std::optional<MapOutput> output_{};
   std::vector<SortedRun> runs_{};
+  std::vector<SortedRun> merged_{};  // those that were given by groups() or merged()
 };
 
 }  // namespace lp::dataflow

@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "lp/base/error.h"
 #include "lp/base/text.h"
 #include "nodes/dataflow/record_size.h"
 #include "nodes/stream/stage_plan.h"
+#include "nodes/stream/unusable.h"
 
 namespace lp::dataflow {
 
@@ -52,8 +52,8 @@ class StateBudget {
     next_ = memory_;
   }
   [[noreturn]] void fail() const {
-    throw Error(ErrorKind::failed, what_ + " need more than PipelineOptions::memory, which is " + memory_text(all_) +
-                                       ": raise it, or give the stage more replicas");
+    throw Unusable(what_ + " need more than PipelineOptions::memory, which is " + memory_text(all_) +
+                   ": raise it, or give the stage more replicas");
   }
 
  private:

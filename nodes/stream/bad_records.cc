@@ -8,6 +8,33 @@
 
 namespace lp::dataflow {
 
+FunctionError::FunctionError(const Error& error, FailureSite site)
+    : Error(error), site_(std::move(site)), may_pass_(dataflow::may_pass()) {}
+
+std::string FunctionError::location(const std::string& record) const {
+  if (has_location()) return site_.location;
+  if (site_.key.empty()) return record;
+  return record.empty() ? "a record of " + site_.key : record + ", of " + site_.key + ",";
+}
+
+namespace {
+
+// The exception that is being handled. Throws it again when it is not about a record.
+FunctionError present_failure() {
+  rethrow_file_error();
+  try {
+    throw;
+  } catch (const FunctionError& error) {
+    return error;
+  } catch (...) {
+    const Error error = as_error(std::current_exception());
+    if (error.kind() != ErrorKind::failed) throw;
+    return FunctionError(error);
+  }
+}
+
+}  // namespace
+
 void BadRecords::allow(Location location, Skipped skipped, std::size_t memory) {
   location_ = std::move(location);
   skipped_ = std::move(skipped);
@@ -15,10 +42,8 @@ void BadRecords::allow(Location location, Skipped skipped, std::size_t memory) {
 }
 
 void BadRecords::skip(const std::string& location) const {
-  rethrow_file_error();
-  const Error error = as_error(std::current_exception());
-  if (error.kind() != ErrorKind::failed) throw;
-  if (!allowed()) throw FunctionError(error, location);
+  const FunctionError error = present_failure();
+  if (!allowed()) throw error;
   skipped_(bad_record_text(location.empty() ? location_() : location, error));
 }
 
@@ -30,6 +55,13 @@ void BadRecords::fail_late() const {
                                 "; it cannot be left out, because some of what was made of it before is handed on: " +
                                 "more than " + memory_text(memory_) + ", a quarter of PipelineOptions::memory",
                             error.origin()));
+}
+
+void fail_at(const FailureSite& site, const std::function<void()>& f) {
+  const FunctionError error = present_failure();
+  if (error.tried_again()) throw;
+  const bool repeats = !error.may_pass() && fails_again(f);
+  throw FunctionError(error, site, repeats);
 }
 
 std::string bad_record_text(const std::string& location, const Error& error) {

@@ -21,15 +21,33 @@ struct StageCounts {
 
 namespace dataflow {
 
-// A function has failed on a record, and the record is not left out.
+// Where a function has failed, as far as its operator knows.
+struct FailureSite {
+  std::string location{};  // "the records of the key \"a\""; empty: on a record that the first operator has handed on
+  std::string key{};       // the key of that record: "the key \"a\""; empty: unknown
+};
+
+// A function has failed on a record, and the record is not left out. Make it in a handler of the exception.
 class FunctionError : public Error {
  public:
-  explicit FunctionError(const Error& error, std::string location = {})
-      : Error(error), location_(std::move(location)) {}
-  const std::string& location() const { return location_; }  // the location of the failure; empty: unknown
+  explicit FunctionError(const Error& error, FailureSite site = {});
+  // It was called again: whether it has failed again. Outside of a handler.
+  FunctionError(const FunctionError& error, FailureSite site, bool repeats)
+      : Error(error), site_(std::move(site)), tried_(true), repeats_(repeats), may_pass_(error.may_pass_) {}
+
+  // Whether the location is known without the record.
+  bool has_location() const { return !site_.location.empty(); }
+  // The location, when the first operator has handed on this record; both may be empty.
+  std::string location(const std::string& record) const;
+  bool tried_again() const { return tried_; }
+  bool repeats() const { return repeats_; }
+  bool may_pass() const { return may_pass_; }  // see dataflow::may_pass()
 
  private:
-  std::string location_;
+  FailureSite site_;
+  bool tried_ = false;
+  bool repeats_ = false;
+  bool may_pass_;
 };
 
 class BadRecords {
@@ -58,6 +76,11 @@ class BadRecords {
   Skipped skipped_{};
   std::size_t memory_ = 0;
 };
+
+// In a handler of an exception of f(), whose failure does not depend on a record of the first operator alone: calls it
+// once more, and throws FunctionError with the site, which f() may change, and whether it has failed again. It throws
+// the exception itself when that is not about a record, or was tried again already.
+[[noreturn]] void fail_at(const FailureSite& site, const std::function<void()>& f);
 
 // "the record at byte 8 of a.csv cannot be used: std::invalid_argument: no number".
 std::string bad_record_text(const std::string& location, const Error& error);

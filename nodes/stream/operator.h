@@ -141,6 +141,8 @@ class Collector {
   void again(std::size_t& at) {
     for (at = 0; at < batch_.size(); ++at) to_.emit({&batch_[at], 1});
   }
+  // After again(): the record of this number.
+  const T& record(std::size_t at) const { return batch_.at(at); }
 
  private:
   // One more record is to wait. When they are too many, they are handed on, and nothing can be left out any more.
@@ -155,6 +157,46 @@ class Collector {
   std::size_t held_ = 0;                 // bytes that were made of the record
   bool gone_ = false;                    // some of them were handed on
   bool handing_on_ = false;
+};
+
+// Where an operator puts what it makes of many records. When an operator behind it fails on some of them, the error
+// names the one, by name(record).
+template <class T>
+class Results {
+ public:
+  using Name = std::string (*)(const T&);
+  Results(Producer<T>& to, Name name) : out_(to), name_(name) {}
+  void operator()(T record) {
+    try {
+      out_(std::move(record));
+    } catch (...) {
+      fail();
+    }
+  }
+  void flush() {
+    try {
+      out_.flush();
+    } catch (...) {
+      fail();
+    }
+  }
+
+ private:
+  [[noreturn]] void fail() {
+    FailureSite site;
+    fail_at(site, [&] {
+      std::size_t at = 0;
+      try {
+        out_.again(at);
+      } catch (...) {
+        site.location = name_(out_.record(at));
+        throw;
+      }
+    });
+  }
+
+  Collector<T> out_;
+  const Name name_;
 };
 
 // Refers to records of a file; valid until the next ones are read.

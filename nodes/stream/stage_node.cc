@@ -16,7 +16,7 @@
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/sent_values.h"
-#include "nodes/dataflow/directories.h"
+#include "nodes/dataflow/user_paths.h"
 #include "nodes/stream/pipeline_master.h"
 #include "nodes/stream/unusable.h"
 
@@ -139,25 +139,29 @@ bool StageNode::step() {
   try {
     return source_ != nullptr ? read() : receive();
   } catch (const dataflow::FunctionError& error) {
-    fail(error, error.location());
+    fail(error);
   } catch (const Error&) {
     throw;
   } catch (...) {
-    fail(as_error(std::current_exception()));
+    fail(dataflow::FunctionError(as_error(std::current_exception())));
   }
 }
 
 // A function has failed on some record of a batch: names the record. The records that it hands on for that are in no
 // cut. When the function fails on it again, it would do so after a restart.
-void StageNode::fail(const Error& error, std::string location) {
-  bool again = false;
-  if (!marking_ && location.empty()) try {  // else it has failed on what it made of many
-      head().again();
+void StageNode::fail(const dataflow::FunctionError& error) {
+  bool again = error.repeats();
+  std::string record;
+  dataflow::StageHead* const from = marking_ || error.has_location() ? nullptr : &head();  // else it is of many
+  if (from != nullptr) try {
+      from->again();
     } catch (...) {
-      again = as_error(std::current_exception()).text() == error.text();
-      if (again) location = head().location();
+      if (as_error(std::current_exception()).text() == error.text()) {
+        again = again || !error.may_pass();
+        record = from->location();
+      }
     }
-  const std::string text = site_.stage + ": " + dataflow::bad_record_text(location, error);
+  const std::string text = site_.stage + ": " + dataflow::bad_record_text(error.location(record), error);
   if (again) throw dataflow::Unusable(text);
   throw Error(ErrorKind::failed, text);
 }

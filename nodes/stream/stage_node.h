@@ -98,7 +98,7 @@ class StageNode final : private CrashNote {
   void start_operators(std::uint64_t cut);
   void work();
   bool step();
-  [[noreturn]] void fail(const Error& error, std::string location = {});
+  [[noreturn]] void fail(const dataflow::FunctionError& error);
   void skipped(const std::string& reason);
   dataflow::StageHead& head();
   bool read();

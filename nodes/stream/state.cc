@@ -5,9 +5,8 @@
 namespace lp::dataflow {
 
 MissingFile::MissingFile(const std::string& path)
-    : Error(ErrorKind::failed, fact(path) +
-                                   ": the stages make it again after a restart, if PipelineOptions::restarts " +
-                                   "allows one; or let PipelineOptions::scratch name a folder that outlives the hosts"),
+    : FileError(fact(path) + ": the stages make it again after a restart, if PipelineOptions::restarts " +
+                "allows one; or let PipelineOptions::scratch name a folder that outlives the hosts"),
       path_(path) {}
 
 std::string MissingFile::fact(const std::string& path) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lp/base/array.h"
-#include "lp/base/error.h"
+#include "nodes/dataflow/file_error.h"
 #include "nodes/dataflow/key_hash.h"
 
 namespace lp::dataflow {
@@ -34,7 +34,7 @@ struct StatePiece {
 using OperatorState = std::vector<StatePiece>;
 
 // A file that a state names is gone, for instance with its host.
-class MissingFile : public Error {
+class MissingFile : public FileError {
  public:
   explicit MissingFile(const std::string& path);
   std::string fact() const { return fact(path_); }  // without what to do, which depends on who can make it again

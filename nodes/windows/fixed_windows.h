@@ -92,7 +92,7 @@ class FixedWindows final : public WindowSums<Sum> {
       const std::string_view key = in.text();
       auto sum = read_record<Sum>(in);
       const auto [at, added] = windows_[window].try_emplace(std::string(key), std::move(sum));
-      if (!added) this->owner_.merge(at->second, sum);  // parts of another replica
+      if (!added) this->owner_.merge(key, at->second, sum);  // parts of another replica
     }
     this->loaded(piece.bytes.size());
   }
@@ -180,7 +180,7 @@ class FixedWindows final : public WindowSums<Sum> {
       for (; here.before(window, key); here.next()) give(here.window(), here.entry().first, here.entry().second);
       Sum sum = sum_of(group);
       if (here.is_at(window, key)) {
-        this->join(sum, here.entry().second);
+        this->join(key, sum, here.entry().second);
         here.next();
       }
       give(window, key, sum);
@@ -225,7 +225,7 @@ class FixedWindows final : public WindowSums<Sum> {
       return false;
     });
     if (!found) return here;
-    this->join(sum, here);
+    this->join(key, sum, here);
     return sum;
   }
   Sum sum_of(Groups& group) {
@@ -236,7 +236,7 @@ class FixedWindows final : public WindowSums<Sum> {
       if (first) {
         sum = read_record<Sum>(in);
       } else {
-        this->join(sum, read_record<Sum>(in));
+        this->join(key_in(group.key()), sum, read_record<Sum>(in));
       }
     }
     return sum;

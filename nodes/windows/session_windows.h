@@ -65,7 +65,7 @@ class SessionWindows final : public WindowSums<Sum> {
         if (std::exchange(first, false)) {
           sum = one.sum;
         } else {
-          this->owner_.merge(sum, one.sum);
+          this->owner_.merge(key, sum, one.sum);
         }
       }
     }
@@ -136,7 +136,7 @@ class SessionWindows final : public WindowSums<Sum> {
       if (one->window.end < window.end) ends_.erase({one->window.end, key});
       window = {std::min(window.begin, one->window.begin), std::max(window.end, one->window.end)};
       if (out) {
-        this->owner_.merge(out->sum, one->sum);
+        this->owner_.merge(key, out->sum, one->sum);
       } else {
         out = std::move(*one);
       }
@@ -148,7 +148,7 @@ class SessionWindows final : public WindowSums<Sum> {
   // Adds a session, joined with the others.
   void put(Sessions& sessions, const std::string& key, Session session) {
     if (std::optional<Session> others = take_out(sessions, key, session.window)) {
-      this->join(others->sum, session.sum);
+      this->join(key, others->sum, session.sum);
       session = std::move(*others);
     }
     ends_.emplace(session.window.end, key);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -91,9 +92,29 @@ class WindowOperator final : public Operator,
   void load(const StatePiece& piece) override { sums_->load(piece); }
 
  private:
-  void add_to(Sum& sum) override { f_.add(sum, *record_); }
+  void add_to(Sum& sum) override {
+    if constexpr (kAddsAll<Sum>) {
+      f_.add(sum, *record_);
+    } else {
+      try {
+        f_.add(sum, *record_);
+      } catch (...) {
+        fail_at({.key = key_name(f_.key_of(*record_))}, [&] { f_.add(sum, *record_); });
+      }
+    }
+  }
   std::size_t record_bytes() const override { return record_size(*record_); }
-  void merge(Sum& sum, const Sum& other) override { f_.merge(sum, other); }
+  void merge(std::string_view key, Sum& sum, const Sum& other) override {
+    if constexpr (kAddsAll<Sum>) {
+      f_.merge(sum, other);
+    } else {
+      try {
+        f_.merge(sum, other);
+      } catch (...) {
+        fail_at({.location = "the sums of " + key_name(key_of<K>(key))}, [&] { f_.merge(sum, other); });
+      }
+    }
+  }
   void give(std::string_view key, const Window& window, const Sum& sum) override {
     results_({key_of<K>(key), window, sum});
   }
@@ -132,7 +153,10 @@ class WindowOperator final : public Operator,
   const bool parts_;
   const T* record_ = nullptr;  // that is added now
   std::unique_ptr<WindowSums<Sum>> sums_;
-  Collector<Windowed<K, Sum>> results_{*this};
+  Results<Windowed<K, Sum>> results_{*this, [](const auto& one) {
+                                       return "the window from " + std::to_string(one.window.begin) + " to " +
+                                              std::to_string(one.window.end) + " of " + key_name(one.key);
+                                     }};
   std::vector<T> late_{};
 };
 

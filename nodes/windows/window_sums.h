@@ -39,7 +39,7 @@ class SumsOwner {
   // Adds the record that it takes now.
   virtual void add_to(Sum& sum) = 0;
   virtual std::size_t record_bytes() const = 0;  // by which a sum may grow
-  virtual void merge(Sum& sum, const Sum& other) = 0;
+  virtual void merge(std::string_view key, Sum& sum, const Sum& other) = 0;
   // `key` stays where it is until the next call of flush() or keys_go().
   virtual void give(std::string_view key, const Window& window, const Sum& sum) = 0;
   virtual void flush() = 0;
@@ -117,8 +117,8 @@ class WindowSums {
     if constexpr (!std::is_trivially_copyable_v<Sum>) owner_.flush();
   }
   // Joins a sum with another. Error::failed when it is larger than the memory.
-  void join(Sum& sum, const Sum& other) {
-    owner_.merge(sum, other);
+  void join(std::string_view key, Sum& sum, const Sum& other) {
+    owner_.merge(key, sum, other);
     if constexpr (!std::is_trivially_copyable_v<Sum>) {
       if (record_size(sum) > budget_.memory()) budget_.fail();
     }

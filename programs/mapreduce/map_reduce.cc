@@ -13,9 +13,19 @@ void need(bool fits, const std::string& what) {
   if (!fits) throw Error(ErrorKind::failed, "a map-reduce needs " + what);
 }
 
+// The next job over the same input would read it.
+void check_output(const MapReduceOptions& job) {
+  const std::string input = input_around(job.input.paths, job.output);
+  if (input.empty()) return;
+  throw Error(ErrorKind::failed,
+              "the output " + job.output.string() + " would be input of the next job that reads " + input +
+                  ": name a directory outside of the input, or one in it whose name begins " + "with '_'");
+}
+
 void check(const dataflow::JobTasks& tasks, const MapReduceOptions& job) {
   need(!job.input.paths.empty(), "input: files, directories or globs");
   need(!job.output.empty(), "an output directory");
+  check_output(job);
   need(job.partitions > 0, "1 partition at least");
   need(job.attempts > 0, "1 attempt of a task at least");
   need(job.input.split_bytes > 0 && job.input.longest_record > 0, "splits and records of 1 byte at least");

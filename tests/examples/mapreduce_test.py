@@ -132,6 +132,20 @@ class Results(Files):
             found, _ = self.run_job("csv_groupby", "--job.partitions=1", *memory, prefix="job.", into=f"output{number}")
             self.assertEqual(expected, found.decode())
 
+    @unittest.skipIf("LP_SANITIZED" in os.environ, "sanitizers need memory of their own")
+    def test_a_worker_keeps_to_its_memory(self):
+        write_texts(self.input, LONGER * BYTES)
+        measure = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
+                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        for name in ["sort", "inverted_index"]:
+            with self.subTest(name):
+                job = launch.command(name, "--launch=processes", f"--directory={self.folder}/{name}-run",
+                                     f"--input={self.input}", f"--into={self.folder}/{name}", "--memory_mib=48", "--split_mib=16")
+                peak = subprocess.run([sys.executable, "-c", measure, *job], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                      check=True)
+                self.assertLess(int(peak.stdout), 48 << 10)  # KiB
+                self.assertGreater(int(peak.stdout), 8 << 10)  # so it was the workers' memory
+
     def test_a_record_of_a_gigabyte_is_refused_or_skipped(self):
         with open(self.input / "lines", "wb") as file:
             file.write(b"one\n")

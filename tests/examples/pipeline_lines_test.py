@@ -1,5 +1,6 @@
 """Which lines and flags the examples of pipelines take. Usage: pipeline_lines_test.py FOLDER"""
 
+import os
 import pathlib
 import shutil
 import sys
@@ -28,8 +29,9 @@ class Lines(Folders):
                 (self.log / "lines").write_text(f"\n{line}\n")
                 flags = [] if name == "kappa" else [f"--pipeline.into={self.folder}/none"]
                 other = [f"--with={self.log}"] if name == "join" else []
-                process = launch.run(name, f"--pipeline.replay={self.log}", *flags, *other, "--pipeline.restarts=0")
+                process = launch.run(name, f"--pipeline.replay={self.log}", *flags, *other)
                 self.assertEqual(1, process.returncode)
+                self.assertNotIn("restart 1 of", process.stderr)  # which would fail likewise
                 self.assertIn(f"the record at byte 1 of {self.log}/lines", process.stderr)
                 self.assertIn(said, process.stderr)
 
@@ -62,6 +64,30 @@ class Lines(Folders):
                 shutil.rmtree(into)
                 launch.result("stream_wordcount", *common, "--pipeline.longest-line-mib=1", "--pipeline.skip-records=1")
                 self.assertEqual(["0\ta\t2"], parts(into))
+
+    def test_a_line_of_a_gigabyte_is_refused_or_left_out(self):
+        with open(self.log / "lines", "wb") as file:
+            file.write(b"1000 a\n")
+            file.seek(1 << 30, os.SEEK_CUR)  # a hole: it takes no place on the disk
+            file.write(b"\n2000 a\n")
+        common = [f"--pipeline.input={self.log}", f"--pipeline.into={self.folder}/counts", "--launch=processes"]
+        process = launch.run("stream_wordcount", *common)
+        self.assertEqual(1, process.returncode)
+        self.assertIn(f"the record at byte 7 of {self.log}/lines cannot be used: it is longer than 67108864 bytes", process.stderr)
+        self.assertNotIn("restart 1 of", process.stderr)
+        found = launch.result("stream_wordcount", *common, "--pipeline.skip-records=1")
+        self.assertEqual(1, found["skipped"])
+        self.assertEqual(["0\ta\t2"], parts(self.folder / "counts"))
+
+    def test_inputs_may_have_alternatives_in_braces(self):
+        for name in ["a", "b", "c"]:
+            grow(self.log / name, [f"1000 {name}"])
+        pattern = f"--pipeline.input={self.log}/{{a,b}}"
+        launch.result("stream_wordcount", pattern, f"--pipeline.into={self.folder}/counts")
+        self.assertEqual(["0\ta\t1", "0\tb\t1"], parts(self.folder / "counts"))
+        (self.log / "d").mkdir()
+        process = launch.run("stream_wordcount", f"--pipeline.input={self.log}/{{a,d}}", f"--pipeline.into={self.log}/d/counts")
+        self.assertIn(f"would be input of the pipeline, which reads {self.log}/{{a,d}}", process.stderr)
 
     def test_flags_that_do_not_fit_are_refused(self):
         grow(self.log / "lines", ["1000 a"])

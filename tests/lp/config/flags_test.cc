@@ -58,6 +58,15 @@ TEST(Flags, AnEmptyTextEmptiesListsAndOptionals) {
   EXPECT_FALSE(parsed.config.steps.has_value());
 }
 
+TEST(Flags, ACommaInBracesSeparatesNothing) {
+  const auto files = [](const char* flag) { return parse_words({flag}).config.files; };
+  using Files = std::vector<std::string>;
+  EXPECT_EQ(files("--files=a{1,2},b"), (Files{"a{1,2}", "b"}));
+  EXPECT_EQ(files("--files={a,{b,c}d},{}"), (Files{"{a,{b,c}d}", "{}"}));
+  EXPECT_EQ(files("--files=a{1,b},{2,c"), (Files{"a{1,b}", "{2", "c"}));
+  EXPECT_EQ(files("--files=}a,b,"), (Files{"}a", "b", ""}));
+}
+
 TEST(Flags, ValuesMayBeNegativeOrSpecial) {
   EXPECT_EQ(parse_words({"--model.hidden-size", "-3"}).config.model.hidden_size, -3);
   EXPECT_EQ(parse_words({"--name=--x"}).config.name, "--x");

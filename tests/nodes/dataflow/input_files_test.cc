@@ -36,6 +36,46 @@ TEST(InputFilesTest, FindsFilesDirectoriesAndGlobsOnce) {
   EXPECT_EQ(find_inputs({(directory.path() / "{a,x}.txt").string(), b}), (std::vector{a, b}));
 }
 
+// The check of results understands every path as the search for inputs does: it refuses a directory if, and only if, a
+// file in it would be found.
+TEST(InputFilesTest, ADirectoryIsInTheInputIfItsFilesAreFound) {
+  const std::vector<std::string> folders = {"a", "b/c", "b/.d", "b/_e", "in1/x", "in2/x", "{a,b}", "in,", "to/link/x"};
+  const std::vector<std::string> patterns = {
+      "a",        "b",  "{a,b}", "{in{1,2},b}/*", "in{1,3}/x",   "{a/,b/c}",  "b/{c,_e}", "b/{c,.d}/*",
+      "{}/x",     "{a", "a}",    "\\{a,b}",       "{a,b/{c,d}}", "in{\\,,3}", "l*k/*",    "in[12]/*",
+      "{,in1/}x", "?",  "*",     "{*,a}/x",       "[b]/{[c]}",   "in{1}/x"};
+  for (const std::string& folder : folders) {
+    const test::Directory directory;
+    const std::filesystem::path path = directory.path() / folder;
+    const std::string file = test::write(path / "file", "1");
+    if (folder.starts_with("to/")) std::filesystem::create_symlink("to/link", directory.path() / "link");
+    for (const std::string& pattern : patterns) {
+      const std::string input = (directory.path() / pattern).string();
+      std::vector<UnreadableInput> unreadable;
+      bool found = false;
+      for (const std::string& one : find_readable_inputs({input}, unreadable).files) {
+        found = found || std::filesystem::equivalent(one, file);
+      }
+      EXPECT_EQ(!input_around({input}, path).empty(), found) << pattern << " and " << folder;
+    }
+  }
+}
+
+TEST(InputFilesTest, ADirectoryThatIsToBeMadeMayBeInTheInput) {
+  const test::Directory directory;
+  const auto around = [&](const std::string& pattern, const std::string& folder) {
+    return !input_around({(directory.path() / pattern).string()}, directory.path() / folder).empty();
+  };
+  EXPECT_TRUE(around("{logs,old}", "logs"));
+  EXPECT_TRUE(around("{logs,old}", "old/results"));
+  EXPECT_TRUE(around("{logs/*,old/{a,b}}/x", "old/b/x/results"));
+  EXPECT_TRUE(around("{logs,old}/part-*", "old"));
+  EXPECT_FALSE(around("{logs,old}", "log"));
+  EXPECT_FALSE(around("{logs,old}", "old/_results"));
+  EXPECT_FALSE(around("{logs,old", "old"));
+  EXPECT_FALSE(around("{logs,old}/*.txt", "old"));
+}
+
 TEST(InputFilesTest, AFileWithSeveralNamesIsThereOnce) {
   const test::Directory directory;
   const std::string b = test::write(directory.path() / "b", "1");
@@ -170,6 +210,20 @@ TEST(InputFilesTest, SmallFilesShareATaskAndEmptyOnesHaveNone) {
   ASSERT_EQ(tasks.size(), 3U);
   EXPECT_EQ(tasks[0].splits.size(), 2U);
   EXPECT_EQ(tasks[2].splits.size(), 1U);
+}
+
+TEST(InputFilesTest, NoLineIsInTwoSamples) {
+  const test::Directory directory;
+  const std::string line = std::string(1 << 20, 'x') + "\n";
+  const std::string text = "first\n" + line + "second\n" + line + line;
+  std::uint64_t end = 0;
+  for (const InputTask& task : sample_inputs({.paths = {test::write(directory.path() / "lines", text)}})) {
+    for (const InputSplit& one : task.splits) {
+      EXPECT_GE(one.begin, end);
+      end = one.end;
+    }
+  }
+  EXPECT_EQ(end, text.size());
 }
 
 TEST(InputFilesTest, SamplesAreWholeRecordsFromAllOverTheInput) {

@@ -36,7 +36,7 @@ TEST(MapReduceFailuresTest, AMapThatThrowsFailsTheJobAndNamesTheRecord) {
   MapReduceFiles files;
   const std::string path = files.write("lines", "one two\nbad\nthree\n");
   const MapReduceEnd end = run_map_reduce(ThrowsOnBad(), files.options());
-  EXPECT_TRUE(has(end.failure, "failed 4 times")) << end.failure;
+  EXPECT_TRUE(has(end.failure, "a task failed twice in worker/")) << end.failure;
   EXPECT_TRUE(has(end.failure, "map failed on the record at byte 8 of " + path +
                                    " (\"bad\"): std::invalid_argument: this line is bad"))
       << end.failure;
@@ -101,8 +101,9 @@ TEST(MapReduceFailuresTest, AReduceThatThrowsNamesTheKeyAndMaySkipIt) {
   files.write("lines", "a b bad c a");
   MapReduce options = files.options();
   options.job.partitions = 1;
-  EXPECT_TRUE(has(run_map_reduce(ReduceThrows(), options).failure,
-                  "reduce failed on the key \"bad\": std::runtime_error: no such word"));
+  const std::string failure = run_map_reduce(ReduceThrows(), options).failure;
+  EXPECT_TRUE(has(failure, "a task failed twice in worker/")) << failure;
+  EXPECT_TRUE(has(failure, "reduce failed on the key \"bad\": std::runtime_error: no such word")) << failure;
   options.job.skip_records = 1;
   const MapReduceEnd end = run_map_reduce(ReduceThrows(), options);
   ASSERT_EQ(end.failure, "");

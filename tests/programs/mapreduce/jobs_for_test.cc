@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string_view>
 
 #include "lp/base/descriptor.h"
@@ -20,6 +21,7 @@ struct EndsItsProcess {
   static void combine(std::uint64_t& sum, std::uint64_t one) { sum += one; }
   void reduce(std::string_view word, Values<std::uint64_t>& counts, Output& out) const {
     if (config.mode == "reduce aborts" && word == "bad") std::abort();
+    if (config.mode == "reduce throws" && word == "bad") throw std::invalid_argument("no such word");
     std::uint64_t sum = 0;
     for (const std::uint64_t one : counts) sum += one;
     out.line(word, '\t', sum);
@@ -29,6 +31,7 @@ struct EndsItsProcess {
     if (config.mode == "aborts") std::abort();
     if (config.mode == "exits") std::_Exit(0);
     if (config.mode == "exits in order") std::exit(0);
+    if (config.mode == "throws") throw std::invalid_argument("no such line");
     if (config.mode != "stops once") return;
     const std::string mark = config.folder + "/stopped";
     if (Descriptor(::open(mark.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600))) raise(SIGSTOP);

@@ -11,7 +11,7 @@ namespace lp::test {
 
 struct JobConfig {
   std::string folder{};  // has the folder "input"; "output" is made in it
-  std::string mode{};    // "segfaults", "aborts", "exits", "stops once": map on the line "bad"; "reduce aborts"
+  std::string mode{};    // "segfaults", "throws", "stops once": map on the line "bad"; "reduce aborts"
   std::uint64_t skip_records = 0;
   int restarts = 3;
 };

@@ -187,6 +187,9 @@ TEST(MapReduceTest, OptionsThatDoNotFitAreRefused) {
   };
   EXPECT_NE(refusal([](MapReduceOptions& job) { job.input.paths.clear(); }).find("needs input"), std::string::npos);
   EXPECT_NE(refusal([](MapReduceOptions& job) { job.output.clear(); }).find("an output directory"), std::string::npos);
+  const std::string within = refusal([](MapReduceOptions& job) { job.output = job.input.paths[0] + "/output"; });
+  EXPECT_NE(within.find("would be input of the next job that reads " + files.input().string()), std::string::npos);
+  EXPECT_EQ(refusal([](MapReduceOptions& job) { job.output = job.input.paths[0] + "/_output"; }), "");
   EXPECT_NE(refusal([](MapReduceOptions& job) { job.memory = 1 << 20; }).find("not 1"), std::string::npos);
   EXPECT_NE(refusal([](MapReduceOptions& job) { job.input.format = InputFormat::csv; }).find("takes rows"),
             std::string::npos);

@@ -62,6 +62,19 @@ TEST(MapReduceProcessesTest, WithoutSkippingARecordOnWhichProcessesEndIsNamed) {
   EXPECT_TRUE(files.clean());
 }
 
+TEST(MapReduceProcessesTest, AFunctionThatThrowsAgainFailsTheJobAtOnce) {
+  MapReduceFiles files;
+  const std::string path = files.write("lines", "one two\nbad\nthree\n");
+  std::string text = run_job(files, "throws", 0).run.cause.text();
+  EXPECT_NE(text.find(": map failed on the record at byte 8 of " + path), std::string::npos) << text;
+  EXPECT_NE(text.find("a task failed twice in worker/"), std::string::npos) << text;
+  text = run_job(files, "reduce throws", 0).run.cause.text();
+  EXPECT_NE(text.find(": reduce failed on the key \"bad\": std::invalid_argument: no such word"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("a task failed twice in worker/"), std::string::npos) << text;
+  EXPECT_TRUE(files.clean());
+}
+
 TEST(MapReduceProcessesTest, WithoutRestartsTheReportOfAnEndNamesTheRecord) {
   MapReduceFiles files;
   const std::string path = files.write("lines", "one two\nbad\nthree\n");

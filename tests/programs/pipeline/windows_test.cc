@@ -269,7 +269,10 @@ Flow<Event> crowd(const Pipeline& pipeline, std::uint64_t count) {
       .event_time(time_of);
 }
 
-std::string failure_of(const Pipeline& pipeline) { return run_pipeline(pipeline, {.memory = 1 << 20, .restarts = 0}); }
+// A restart, which would fail likewise, costs an hour.
+std::string failure_of(const Pipeline& pipeline) {
+  return run_pipeline(pipeline, {.memory = 1 << 20, .restarts = 3, .restart_after = std::chrono::hours(1)});
+}
 
 TEST(WindowsTest, WindowsThatAreGoneNeedNoMemory) {
   const PipelineFiles files;
