@@ -269,10 +269,7 @@ SharedExamples prepare_training(TrainConfig& config, const std::string& resumed)
   if (!config.save.empty()) check_save(config.save);
   check_files(config);
   if (!config.curves.empty()) check_output_file("--curves", config.curves);
-  if (const std::filesystem::path folder = config.snapshots;
-      std::filesystem::exists(folder) && !std::filesystem::is_directory(folder)) {
-    throw Error(ErrorKind::failed, "--snapshots: " + folder.string() + " is a file, but must be a directory");
-  }
+  if (!config.snapshots.empty()) check_output_directory("--snapshots", config.snapshots);
   // A resumed run may begin in another directory.
   for (std::string* file : {&config.data, &config.test, &config.init}) {
     if (std::filesystem::is_regular_file(*file)) *file = std::filesystem::absolute(*file);

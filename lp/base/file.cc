@@ -181,6 +181,19 @@ void check_output_file(std::string_view option, const std::filesystem::path& pat
   }
 }
 
+void check_output_directory(std::string_view option, const std::filesystem::path& path) {
+  try {
+    std::filesystem::path there = std::filesystem::absolute(path).lexically_normal();
+    while (!status_of(there) && there.has_relative_path()) there = there.parent_path();
+    if (!there.has_relative_path() && there != std::filesystem::absolute(path)) return;
+    const auto status = status_of(there);
+    if (!status || !S_ISDIR(status->st_mode)) fail("make", path, there.string() + " is no directory");
+    const Temporary temporary(there / "directory");
+  } catch (const Error& error) {
+    throw Error(ErrorKind::failed, std::string(option) + ": " + error.text());
+  }
+}
+
 void sync_directory(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory.empty() ? "." : directory;
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -230,6 +230,22 @@ TEST_F(Files, AFileThatCouldNotBeWrittenLaterIsRefusedBefore) {
   EXPECT_NE(check("/proc/a"), "no error");
 }
 
+TEST_F(Files, ADirectoryThatCouldNotBeMadeLaterIsRefusedBefore) {
+  const auto check = [](const std::filesystem::path& path) {
+    return error_of([&] { check_output_directory("--snapshots", path); });
+  };
+  write_file(directory_ / "a", "text");
+  EXPECT_EQ(check(directory_), "no error");
+  EXPECT_EQ(check(directory_ / "b" / "c"), "no error");
+  EXPECT_EQ(check("/there-is-no-such-place/of-this-host"), "no error");
+  EXPECT_EQ(names(), std::vector<std::string>{"a"});
+  for (const std::filesystem::path& path : {directory_ / "a", directory_ / "a" / "b" / "c"}) {
+    EXPECT_EQ(check(path),
+              "--snapshots: cannot make " + path.string() + ": " + (directory_ / "a").string() + " is no directory");
+  }
+  EXPECT_NE(check("/proc/a"), "no error");
+}
+
 TEST_F(Files, ReadingIsBounded) {
   write_file_durably(directory_ / "a", "0123456789");
   EXPECT_EQ(error_of([&] { read_file(directory_ / "a", 9); }),

@@ -146,7 +146,7 @@ TEST(Preparation, RefusesWhatANodeCouldNotDo) {
   EXPECT_EQ(refusal(config), "--batch=100 is more than the 5 examples of " + data + ": give at most as many");
   config = given();
   config.snapshots = test;
-  EXPECT_EQ(refusal(config), "--snapshots: " + test + " is a file, but must be a directory");
+  EXPECT_EQ(refusal(config), "--snapshots: cannot make " + test + ": " + test + " is no directory");
   config = given();
   config.replicated = true;
   EXPECT_EQ(refusal(config), "");
