@@ -226,9 +226,17 @@ void check_files(const TrainConfig& config) {
 // Throws when features cannot be scaled as the training would.
 void check_scaling(const TrainConfig& config, const std::optional<KeptModel>& first, Examples& examples) {
   if (first) check_scaled(config, *first);
-  if (!examples.data.is_sparse()) return;
-  if (config.scale) scaling_of(examples.data);
-  if (first) scale(first->scaling, examples.data);
+  if (examples.data.is_sparse()) {
+    if (config.scale) scaling_of(examples.data);
+    if (first) scale(first->scaling, examples.data);
+    return;
+  }
+  if (!config.scale) return;
+  try {  // about what the training examples among them give
+    scaling_of(examples.data);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::failed, config.data + ": " + error.text());
+  }
 }
 
 // The default may be larger than a small file.
