@@ -161,10 +161,12 @@ struct Snapshots {
   std::shared_ptr<HostFiles> host;
 
   CheckpointerOptions dereference(Context& node) const {
+    const KeptModel untrained = kept_model(config, node.program_seed(), {}, host.get());
     return {.directory = config.snapshots,
             .period = from_seconds(config.snapshot_every),
             .size = [all = config, files = host] { return model_of(all, files.get())->size(); },
-            .beside = describe(kept_model(config, node.program_seed(), {}, host.get()))};
+            .first_step = untrained.steps,
+            .beside = describe(untrained)};
   }
 };
 
