@@ -156,7 +156,9 @@ class Keep(unittest.TestCase):
         for flags, said in [(["--evaluate=foreign.lpm"], "does not begin like a checkpoint"), (["--predict=nowhere.lpm"], "No such file"),
                             (["--init=foreign.lpm"], "does not begin like a checkpoint"), (["--evaluate=a", "--predict=b"], "not both"), (["--evaluate="], "need the file of a model"),
                             (["--evaluate=a", "--workers=2"], "unknown flag"), (["--predict=a", "--json"], "--json has no effect with --predict"),
-                            (["--evaluate=a", "--predictions="], "--predictions has no effect with --evaluate"), (["--save=nowhere/digits.lpm"], "there is no directory"),
+                            (["--evaluate=a", "--predictions="], "--predictions has no effect with --evaluate"),
+                            (["--predict=a", "--predictions="], "--predictions= names no file"), (["--evaluate=a", "--config="], "--config= names no file"),
+                            (["--save=nowhere/digits.lpm"], "there is no directory"),
                             (["--save=foreign.lpm"], "is there, and is no saved model")]:
             with self.subTest(flags):
                 process = subprocess.run(launch.command("train", *flags), cwd=self.folder, timeout=launch.PATIENCE, stdin=subprocess.DEVNULL,
