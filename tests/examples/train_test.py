@@ -235,7 +235,7 @@ class Train(unittest.TestCase):
                             (["--rate=1e38", "--model=softmax"], "worker"),
                             (["--scheme=federated", "--rate=1e38", "--hidden=8", "--restarts=2"], "is not finite"), (["--sparse"], "--model=linear"), (["--scheme=ring", "--backups=2"], "it is only for backup"), (["--replicated", "--servers=1"], "two servers"),
                             (["--compression=top_k", "--share=0"], "--share"), (["--rate=1e39"], "a number above 0 that is a finite float"),
-                            (["--snapshots=/proc/none"], "--snapshots: cannot make"),
+                            (["--snapshots=/proc/none"], "--snapshots: cannot write"),
                             (["--replicated", "--checkpoint-every=50"], "servers that are not replicated"),
                             (["--evaluate-every=1", "--curves=nowhere/a.csv"], "--curves: cannot write")]:
             with self.subTest(flags):
