@@ -170,7 +170,7 @@ TEST(Scaling, WorksForLargeAndForTinyFeatures) {
 
 TEST(Scaling, RefusesFeaturesWhoseFactorWouldBeNoFloat) {
   Dataset data{Eigen::MatrixXf(2, 2), Eigen::VectorXi::Zero(2), 1};
-  data.features << 1, 2, -3e38, 3e38;
+  data.features << 1, 2, -3e38F, 3e38F;
   EXPECT_EQ(error_of([&] { scaling_of(data); }),
             "feature 2 cannot be scaled: its values are from -3e+38 to 3e+38, and their deviation 3e+38 is not from "
             "2.93874e-39 to 8.50706e+37: give this feature in another unit, or leave out --scale");
