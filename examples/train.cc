@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "launchers/main.h"
@@ -274,12 +275,17 @@ void use_model(const UseConfig& config, bool json) {
   }
 }
 
-// Throws Error for a flag of the other command.
-void check_use(const UseConfig& config, const std::vector<std::string>& given) {
+// Throws Error for a flag of the other command, and for one without a value.
+void check_use(const UseConfig& config, const UseFlags& flags, const std::vector<std::string>& given) {
+  const auto is_given = [&](const char* name) { return std::find(given.begin(), given.end(), name) != given.end(); };
   const std::string wrong = config.evaluate.empty() ? "json" : "predictions";
-  if (std::find(given.begin(), given.end(), wrong) == given.end()) return;
-  throw lp::Error(lp::ErrorKind::failed,
-                  "--" + wrong + " has no effect with --" + (config.evaluate.empty() ? "predict" : "evaluate"));
+  if (is_given(wrong.c_str())) {
+    lp::throw_failed("--" + wrong + " has no effect with --" + (config.evaluate.empty() ? "predict" : "evaluate"));
+  }
+  for (const auto& [name, value] : {std::pair("predictions", &config.predictions), {"config", &flags.config}}) {
+    if (!value->empty() || !is_given(name)) continue;
+    lp::throw_failed("--" + std::string(name) + "= names no file: give one, or leave the flag out");
+  }
 }
 
 // train --evaluate=FILE and train --predict=FILE, which start no nodes. Returns the exit code.
@@ -289,7 +295,7 @@ int use_model(int argc, char** argv) {
     UseFlags flags;
     const lp::CommandLine line = lp::parse(argc, argv, lp::bind(config), lp::bind(flags));
     if (line.help.empty()) {
-      check_use(config, line.given);
+      check_use(config, flags, line.given);
       use_model(config, flags.json);
     } else {
       std::printf("%s", line.help.c_str());

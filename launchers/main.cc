@@ -310,6 +310,15 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const CommandLine& 
   return run_here(main, std::move(launch));
 }
 
+void check_given(const MainProgram& main, const CommandLine& line) {
+  if (!main.check_given) return;
+  try {
+    main.check_given(line.given);
+  } catch (const Error& error) {
+    throw Error(error.kind(), with_place(line, error.text()), error.origin());
+  }
+}
+
 }  // namespace
 
 int run_main(int argc, char** argv, MainProgram& main) {
@@ -340,7 +349,7 @@ int run_main(int argc, char** argv, MainProgram& main) {
       return 0;
     }
     check_words(arguments);
-    if (main.check_given) main.check_given(line.given);
+    check_given(main, line);
     flags.resume = resumed.string();
     for (const std::string& change : line.changes) log_line(change + " in " + flags.resume);
     return run_program(main, flags, line, binary);

@@ -1,11 +1,11 @@
 #include "nodes/checkpointer.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/text.h"
 
 namespace lp {
 namespace {
@@ -26,23 +26,17 @@ Checkpointer::Checkpointer(Clients<ParameterServer> servers, CheckpointerOptions
 }
 
 void Checkpointer::run(Context& node) {
-  while (node.wait_for(options_.period)) {
-    try {
-      node.exclusive([this] { save(); });
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::stopped) return;
-      if (error.kind() != ErrorKind::disconnected) log_line(std::string("no snapshot was written: ") + error.what());
-    }
-  }
+  save_snapshots(node, options_.period, [this] { save(); });
 }
 
 std::string Checkpointer::save() {
   const Parameters parameters = all_parameters(servers_, size_);
-  if (const auto newest = files_.newest(parameters.step)) return *newest;
+  const std::uint64_t step = options_.first_step + parameters.step;
+  if (const auto newest = files_.newest(step)) return *newest;
   Checkpoint out = options_.beside;
   const std::span<const float> values(parameters.values.data(), static_cast<std::size_t>(parameters.values.size()));
   out.put(kEntry, Array<float>::copy_of(values));
-  return files_.write(out, parameters.step);
+  return files_.write(out, step);
 }
 
 Parameters load_parameters(const fs::path& file, Eigen::Index size) {

@@ -4,6 +4,7 @@
 //
 // A node: its run() saves, and its handlers run in its turn.
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -26,6 +27,7 @@ struct CheckpointerOptions {
   Duration period = std::chrono::minutes(1);
   int keep = 5;
   std::function<Eigen::Index()> size{};  // the number of parameters; called once, on the node's host
+  std::uint64_t first_step = 0;          // steps that the parameters had before the servers' first one
   Checkpoint beside{};                   // entries that each file holds beside the parameters
 };
 
@@ -34,8 +36,7 @@ class Checkpointer {
   // Error::failed when an option does not fit, or the directory cannot be created.
   Checkpointer(Clients<ParameterServer> servers, CheckpointerOptions options);
 
-  // Saves until the program stops. A failed save is reported on standard error and tried again after the next period;
-  // the existing files stay.
+  // Saves until the program stops, as save_snapshots(). When a save fails, the existing files stay.
   void run(Context& node);
 
   // Saves the present parameters to DIRECTORY/parameters-STEP.lpc, if the servers have done a step since its last file.

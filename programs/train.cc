@@ -161,10 +161,12 @@ struct Snapshots {
   std::shared_ptr<HostFiles> host;
 
   CheckpointerOptions dereference(Context& node) const {
+    const KeptModel untrained = kept_model(config, node.program_seed(), {}, host.get());
     return {.directory = config.snapshots,
             .period = from_seconds(config.snapshot_every),
             .size = [all = config, files = host] { return model_of(all, files.get())->size(); },
-            .beside = describe(kept_model(config, node.program_seed(), {}, host.get()))};
+            .first_step = untrained.steps,
+            .beside = describe(untrained)};
   }
 };
 
@@ -226,9 +228,17 @@ void check_files(const TrainConfig& config) {
 // Throws when features cannot be scaled as the training would.
 void check_scaling(const TrainConfig& config, const std::optional<KeptModel>& first, Examples& examples) {
   if (first) check_scaled(config, *first);
-  if (!examples.data.is_sparse()) return;
-  if (config.scale) scaling_of(examples.data);
-  if (first) scale(first->scaling, examples.data);
+  if (examples.data.is_sparse()) {
+    if (config.scale) scaling_of(examples.data);
+    if (first) scale(first->scaling, examples.data);
+    return;
+  }
+  if (!config.scale) return;
+  try {  // about what the training examples among them give
+    scaling_of(examples.data);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::failed, config.data + ": " + error.text());
+  }
 }
 
 // The default may be larger than a small file.

@@ -164,7 +164,7 @@ struct TrainConfig {
       field("curves", "write the results of the evaluations over time into this CSV file", changeable),
       field("snapshots",
             "during the training, write the model into this directory, in the format of --save; of these files, also "
-            "those of earlier trainings, the newest 5 are kept",
+            "those of other trainings, the newest 5 are kept",
             changeable),
       field("snapshot_every", "seconds from one snapshot to the next", positive, changeable),
       field("patience", "federated: seconds that a round waits for a client", positive, changeable),

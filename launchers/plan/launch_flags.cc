@@ -79,13 +79,23 @@ void check_flags(const LaunchFlags& flags, const EngineChoice& choice, const Eng
 }
 
 void check_words(std::span<const char* const> words) {
+  LaunchFlags none;
+  const Binding own = bind(none);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     const bool empty_word_follows = i + 1 < words.size() && std::string_view(words[i + 1]).empty();
-    if (word != "--resume=" && !(word == "--resume" && empty_word_follows)) continue;
-    throw Error(ErrorKind::failed,
-                "--resume= names no run: give the name or the directory of a run, or leave the flag out to start from "
-                "the beginning");
+    for (const BoundField& field : own.fields()) {
+      using Type = internal::FieldType;
+      if (field.type->kind != Type::Kind::string || field.type->shape != Type::Shape::one) continue;
+      const std::string flag = field.flag();
+      if (word != flag + "=" && !(word == flag && empty_word_follows)) continue;
+      if (field.path != "resume") {
+        throw Error(ErrorKind::failed, flag + "= has no value: give one, or leave the flag out");
+      }
+      throw Error(ErrorKind::failed,
+                  "--resume= names no run: give the name or the directory of a run, or leave the flag out to start "
+                  "from the beginning");
+    }
   }
 }
 

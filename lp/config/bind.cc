@@ -72,6 +72,13 @@ std::string BoundField::expected() const {
   return text;
 }
 
+std::string BoundField::expected_instead_of(std::string_view text) const {
+  const Range all = range();
+  const bool limited = text.starts_with('-') ? !std::isinf(all.low) : !std::isinf(all.high) || all.endless;
+  const std::string finite = type->finite == nullptr || limited ? "" : type->finite(text);
+  return expected() + (finite.empty() ? "" : " that is " + finite);
+}
+
 bool BoundField::in_range() const { return type->within(value, info.range); }
 
 std::size_t BoundField::assign(std::span<const std::string> texts) const {

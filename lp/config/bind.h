@@ -76,6 +76,8 @@ struct BoundField {
   std::string flag() const;      // "--model.hidden-size"
   Range range() const;           // the range that both the type and the table allow
   std::string expected() const;  // "an integer from 1 to 1024"
+  // The same for a text that does not fit: "a number above 0 that is a finite float (...)".
+  std::string expected_instead_of(std::string_view text) const;
   bool in_range() const;
 
   // Replaces the value by the one that the texts stand for: one text, or one for each element of a list, or none for an

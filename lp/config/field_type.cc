@@ -75,6 +75,23 @@ bool value_within(const Value& value, const Range& range) {
   return true;
 }
 
+template <class Value>
+std::string finite_text(std::string_view text) {
+  if constexpr (std::is_floating_point_v<Value>) {
+    if (text == ".inf" || text == "-.inf") text.remove_prefix(text.find('i'));
+    long double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (end != text.data() + text.size() || error == std::errc::invalid_argument) return {};
+    using Limits = std::numeric_limits<Value>;
+    const long double size = std::abs(number);
+    const bool fits = size == 0 || (size >= Limits::denorm_min() && size <= Limits::max()) || std::isnan(size);
+    if (fits && error == std::errc{}) return {};
+    return std::string("a finite ") + (std::is_same_v<Value, float> ? "float" : "double") + " (up to " +
+           print_value(Limits::max()) + ", down to " + print_value(Limits::denorm_min()) + ")";
+  }
+  return {};
+}
+
 // The differences between a value, an optional and a list of it.
 template <class Value>
 struct One {
@@ -156,7 +173,8 @@ const FieldType& type_of() {
                                    .parse = &Shaped::parse,
                                    .clear = &Shaped::clear,
                                    .print = &Shaped::print,
-                                   .within = &Shaped::within};
+                                   .within = &Shaped::within,
+                                   .finite = &finite_text<Value>};
   return kType;
 }
 

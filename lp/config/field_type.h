@@ -33,6 +33,9 @@ struct FieldType {
   // Returns whether each value lies in the range. For replicas this applies to both ends; for an enumeration, the value
   // must have a name.
   bool (*within)(const void* field, const Range& range);
+  // For a float or double, and a text of a number that is infinite, too large or too small: "a finite float (up to
+  // 3.4028235e+38, down to 1e-45)". Else empty. Null for an enumeration.
+  std::string (*finite)(std::string_view text) = nullptr;
 };
 
 template <class T>

@@ -178,7 +178,8 @@ void assign_flag(const Given& given) {
   }
   const std::size_t accepted = field.assign(texts);
   if (accepted < texts.size()) {
-    throw_failed(field.flag() + ": expected " + field.expected() + ", got " + quote(texts[accepted]));
+    throw_failed(field.flag() + ": expected " + field.expected_instead_of(texts[accepted]) + ", got " +
+                 quote(texts[accepted]));
   }
 }
 
@@ -207,6 +208,15 @@ void assign_file(const ConfigFile& file, const Binding& program, const Binding& 
     refuse(config->key_location, name, "launch: a file cannot have `config`, which would name another file");
   }
   assign_yaml(launch, *own, name);
+}
+
+std::vector<PlacedField> placed_fields(const ConfigFile& file, const Binding& program) {
+  std::vector<PlacedField> out;
+  for (const YamlNode& member : file.root.items) {
+    const BoundField* const field = program.find(member.key);
+    if (field != nullptr) out.push_back({field->path, place_text(member.key_location, file.name)});
+  }
+  return out;
 }
 
 // The values of an earlier run's fields, to find the changes.
@@ -322,11 +332,22 @@ CommandLine parse(int argc, const char* const* argv, const Binding& program, con
     assign_all();
     line.changes = values.changes(&FieldInfo::may_change, "the run to resume");
   }
+  if (file.has_value()) line.in_file = placed_fields(*file, program);
   const YamlNode* groups = file.has_value() ? file->root.find("groups") : nullptr;
   if (groups != nullptr) line.groups = read_placements(*groups, file->name);
   check_given(program);
   check_given(launch);
   return line;
+}
+
+std::string with_place(const CommandLine& line, const std::string& text) {
+  for (const auto& [path, place] : line.in_file) {
+    const std::string flag = BoundField{.path = path, .value = nullptr, .type = nullptr, .info = {}}.flag();
+    const bool begins = text.starts_with(flag) && text.find_first_of(" :=", flag.size()) == flag.size();
+    if (!begins || std::find(line.given.begin(), line.given.end(), path) != line.given.end()) continue;
+    return place + ": " + path + text.substr(flag.size());
+  }
+  return text;
 }
 
 void check_adapted(const Binding& program, const EarlierValues& earlier) {

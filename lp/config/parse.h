@@ -25,9 +25,16 @@
 
 namespace lp {
 
+// A field of the program that the file gives.
+struct PlacedField {
+  std::string path{};
+  std::string place{};  // "file:line:column" of its key
+};
+
 struct CommandLine {
   std::string help{};                    // the answer to --help, if it was given; the rest is then unspecified
   std::vector<std::string> given{};      // paths of the fields, the program's and lp's, that the words name
+  std::vector<PlacedField> in_file{};    // those of the file, outside nested maps
   std::vector<GroupPlacement> groups{};  // not checked here: the program may lack such groups
   std::vector<std::string> changes{};    // a clause for each field that differs from the earlier run
 };
@@ -51,6 +58,10 @@ using FindEarlier = std::function<std::optional<EarlierValues>()>;
 // earlier values name.
 CommandLine parse(int argc, const char* const* argv, const Binding& program, const Binding& launch,
                   const HelpSections& sections = {}, const FindEarlier& find_earlier = {});
+
+// The text of an error about a flag, which begins with it. If only the file gives the flag, the text begins with the
+// place there instead: "file:line:column: path ...".
+std::string with_place(const CommandLine& line, const std::string& text);
 
 // Compares the program's values with those of a run whose state they take over. Throws Error::failed for a field that
 // differs, unless it is marked with lp::adaptable or lp::changeable; the values are then unspecified.

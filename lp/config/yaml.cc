@@ -168,9 +168,12 @@ void check_characters(std::string_view text, const std::string& file) {
 
 }  // namespace
 
+std::string place_text(YamlLocation location, const std::string& file) {
+  return file + ":" + std::to_string(location.line) + ":" + std::to_string(location.column);
+}
+
 void refuse(YamlLocation location, const std::string& file, const std::string& what) {
-  throw Error(ErrorKind::failed,
-              file + ":" + std::to_string(location.line) + ":" + std::to_string(location.column) + ": " + what);
+  throw Error(ErrorKind::failed, place_text(location, file) + ": " + what);
 }
 
 const YamlNode* YamlNode::find(std::string_view name) const {

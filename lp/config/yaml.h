@@ -35,6 +35,8 @@ struct YamlNode {
   const YamlNode* find(std::string_view name) const;
 };
 
+// "file:line:column".
+std::string place_text(YamlLocation location, const std::string& file);
 // Throws the Error (failed) "file:line:column: what".
 [[noreturn]] void refuse(YamlLocation location, const std::string& file, const std::string& what);
 

@@ -80,7 +80,8 @@ class Assignment {
   }
 
   [[noreturn]] void refuse_value(const BoundField& field, const YamlNode& node) const {
-    refuse(node.location, file_, field.path + ": expected " + field.expected() + ", got " + describe(node));
+    refuse(node.location, file_,
+           field.path + ": expected " + field.expected_instead_of(node.text) + ", got " + describe(node));
   }
 
   const Binding& binding_;

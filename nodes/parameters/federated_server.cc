@@ -18,14 +18,15 @@ FederatedServer::FederatedServer(Context& context, Clients<Learner> members, Rou
       group_(std::move(members), [this] { members_changed(); }),
       state_(Array<float>::copy_of(options_.initial(context.program_seed()))),
       due_(after(options_.patience)) {
-  if (group_.size() == 0 || options_.rounds == 0 || !(options_.share >= 0 && options_.share <= 1)) {
+  if (group_.size() == 0 || !(options_.share >= 0 && options_.share <= 1)) {
     throw Error(ErrorKind::failed, std::to_string(options_.rounds) + " rounds with a share of " +
                                        std::to_string(options_.share) + " of " + std::to_string(group_.size()) +
-                                       " members: give 1 or more rounds and members, and a share from 0 to 1");
+                                       " members: give 1 or more members, and a share from 0 to 1");
   }
   if (options_.patience <= Duration::zero() || options_.patience >= Duration(kRoundTime)) {
     throw Error(ErrorKind::failed, "the patience of a round must be above 0 and below " + duration_text(kRoundTime));
   }
+  over_ = options_.rounds == 0;
 }
 
 void FederatedServer::run(Context& node) {

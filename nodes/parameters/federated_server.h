@@ -40,8 +40,8 @@ struct Round {
 using Reached = std::function<bool(const Array<float>& state)>;
 
 struct RoundsOptions {
-  double share = 1;  // C: the share of the members with examples that a round selects; at least one member
-  std::uint64_t rounds = 1;
+  double share = 1;          // C: the share of the members with examples that a round selects; at least one member
+  std::uint64_t rounds = 1;  // 0: the first state is the result
   Duration patience = std::chrono::seconds(60);  // how long a round waits for its members
   BadValues bad_values = BadValues::refuse;      // pass: also states that are not finite
   std::uint64_t checkpoint_every = 0;  // rounds from one cut of the program to the next; 0: one after the last

@@ -57,8 +57,8 @@ struct LoadOptions {
 //
 // libsvm: a line is "label index:value ...", indexes ascending from 1; missing values are 0, blank lines are skipped, #
 // starts a comment. CSV: a line is the features of an example, then its label, separated by commas, or by semicolons if
-// the first line has them. A cell may be in quotes, with a quote in it written twice. Blank lines are skipped, and so
-// is a first line of names.
+// the first line has them. A cell may be in quotes, with a quote in it written twice, but no line break. Blank lines
+// are skipped, and so is a first line of names.
 //
 // Labels are whole numbers from 0, or −1 and +1, which become the classes 0 and 1 with the names of signs(). In CSV
 // labels may also be names; then the classes ascend by name. Error::failed when a file can't be read or a line does not

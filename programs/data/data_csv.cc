@@ -89,7 +89,9 @@ class CsvReader {
       std::size_t end = begin;
       if (line.substr(begin).starts_with('"')) {
         const std::size_t close = closing_quote(line, begin);
-        if (close == std::string_view::npos) wrong("a quote is not closed");
+        if (close == std::string_view::npos) {
+          wrong("a quote is not closed in this line: line breaks within quotes are not supported in training data");
+        }
         cells_.push_back(without_doubled(line.substr(begin + 1, close - begin - 1)));
         end = std::min(line.find(separator_, close), line.size());
         if (!trimmed(line.substr(close + 1, end - close - 1)).empty()) {

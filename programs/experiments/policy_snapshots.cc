@@ -3,9 +3,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "lp/base/error.h"
-#include "lp/base/text.h"
-
 namespace lp {
 namespace {
 
@@ -21,14 +18,7 @@ PolicySnapshots::PolicySnapshots(Client<ParameterSource> learner, const Snapshot
     : learner_(std::move(learner)), files_(options, "policy", "snapshots") {}
 
 void PolicySnapshots::run(Context& node) {
-  while (node.wait_for(files_.options().period)) {
-    try {
-      node.exclusive([this] { save(); });
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::stopped) return;
-      if (error.kind() != ErrorKind::disconnected) log_line(std::string("no snapshot was written: ") + error.what());
-    }
-  }
+  save_snapshots(node, files_.options().period, [this] { save(); });
 }
 
 std::string PolicySnapshots::save() {

@@ -22,7 +22,7 @@ class PolicySnapshots {
   // Error::failed when an option does not fit, or the directory cannot be created.
   PolicySnapshots(Client<ParameterSource> learner, const SnapshotOptions& options);
 
-  // Saves until the program stops. A failed save is reported on standard error and tried again after the next period.
+  // Saves until the program stops, as save_snapshots().
   void run(Context& node);
 
   // Saves the newest parameters to DIRECTORY/policy-STEPS.lpc, if the learner has published others since the last file.

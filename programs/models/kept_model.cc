@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
+#include <limits>
 #include <utility>
 
 #include "lp/base/enums.h"
@@ -92,17 +94,57 @@ class StartingModel final : public Model {
   const Eigen::VectorXf parameters_;
 };
 
+// Factors that are floats of full precision.
+constexpr double kLeastFactor = std::numeric_limits<float>::min();
+constexpr double kMostFactor = std::numeric_limits<float>::max();
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+[[noreturn]] void fail_to_scale(const Dataset& data, Eigen::Index feature, double deviation) {
+  const auto values = data.features.row(feature);
+  throw_failed("feature " + std::to_string(feature + 1) + " cannot be scaled: its values are from " +
+               number_text(values.minCoeff()) + " to " + number_text(values.maxCoeff()) + ", and their deviation " +
+               number_text(deviation) + " is not from " + number_text(1 / kMostFactor) + " to " +
+               number_text(1 / kLeastFactor) + ": give this feature in another unit, or leave out --scale");
+}
+
+// For a difference or a product that is no finite float, though the result may be one.
+float scaled_widely(const Scaling& scaling, Eigen::Index feature, float value) {
+  const double mean = scaling.mean(feature);
+  const double factor = scaling.factor(feature);
+  const double scaled = (value - mean) * factor;
+  if (std::abs(scaled) <= std::numeric_limits<float>::max()) return static_cast<float>(scaled);
+  throw_failed("feature " + std::to_string(feature + 1) + " is " + number_text(value) +
+               " in an example, too far from " + number_text(mean) + ", its mean in the training, for the factor " +
+               number_text(factor) + " of its scaling: correct or remove this example");
+}
+
 }  // namespace
 
 Scaling scaling_of(const Dataset& data) {
   if (data.is_sparse())
     throw_failed("scaling subtracts the mean, which makes sparse features dense: leave out --scale or --sparse");
-  Scaling out{data.features.rowwise().mean(), Eigen::VectorXf::Ones(data.inputs())};
-  const Eigen::VectorXf deviation =
-      (data.features.colwise() - out.mean).rowwise().norm() / std::sqrt(static_cast<float>(data.examples()));
-  for (Eigen::Index i = 0; i < deviation.size(); ++i) {
-    // Equal values of a feature are not quite equal to their mean.
-    if (deviation(i) > 1e-6F * std::abs(out.mean(i))) out.factor(i) = 1 / deviation(i);
+  const auto count = static_cast<double>(data.examples());
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(data.inputs());
+  for (Eigen::Index i = 0; i < data.examples(); ++i) mean += data.features.col(i).cast<double>();
+  mean /= count;
+  Eigen::VectorXd squares = Eigen::VectorXd::Zero(data.inputs());  // those of all floats fit a double
+  Eigen::Array<bool, Eigen::Dynamic, 1> varies = Eigen::Array<bool, Eigen::Dynamic, 1>::Zero(data.inputs());
+  for (Eigen::Index i = 0; i < data.examples(); ++i) {
+    squares += (data.features.col(i).cast<double>() - mean).cwiseAbs2();
+    varies = varies || data.features.col(i).array() != data.features.col(0).array();
+  }
+  Scaling out{mean.cast<float>(), Eigen::VectorXf::Ones(data.inputs())};
+  for (Eigen::Index i = 0; i < data.inputs(); ++i) {
+    if (!varies(i)) continue;
+    const double deviation = std::sqrt(squares(i) / count);
+    const double factor = 1 / deviation;
+    if (!(factor >= kLeastFactor && factor <= kMostFactor)) fail_to_scale(data, i, deviation);
+    out.factor(i) = static_cast<float>(factor);
   }
   return out;
 }
@@ -110,8 +152,18 @@ Scaling scaling_of(const Dataset& data) {
 void scale(const Scaling& scaling, Dataset& data) {
   if (scaling.empty()) return;
   if (data.is_sparse()) throw_failed("the model needs scaled features, which are not sparse: leave out --sparse");
-  data.features.colwise() -= scaling.mean;
-  data.features.array().colwise() *= scaling.factor.array();
+  Eigen::VectorXf scaled;
+  for (Eigen::Index example = 0; example < data.examples(); ++example) {
+    scaled = (data.features.col(example) - scaling.mean).cwiseProduct(scaling.factor);
+    if (scaled.allFinite()) {
+      data.features.col(example) = scaled;
+      continue;
+    }
+    for (Eigen::Index i = 0; i < scaled.size(); ++i) {
+      float& feature = data.features(i, example);
+      feature = std::isfinite(scaled(i)) ? scaled(i) : scaled_widely(scaling, i, feature);
+    }
+  }
 }
 
 Checkpoint describe(const KeptModel& model) {

@@ -24,15 +24,17 @@ namespace lp {
 enum class ModelKind : std::uint8_t { mlp, softmax, linear };
 
 // Brings features to mean 0 and variance 1 over the examples that it was made from. For a feature with equal values, it
-// only subtracts the mean.
+// only subtracts the mean. Mean and deviation are computed in double, and rounded.
 struct Scaling {
   Eigen::VectorXf mean{};  // empty: features stay as they are
   Eigen::VectorXf factor{};
 
   bool empty() const { return mean.size() == 0; }
 };
-// Error::failed for sparse examples, which it would make dense.
+// Error::failed for sparse examples, which it would make dense, and for a feature whose factor would be no float: one
+// with a deviation beyond about 1e-38 to 1e38. It names the feature, from 1.
 Scaling scaling_of(const Dataset& data);
+// Error::failed for sparse examples, and for a feature of an example that would become no finite float.
 void scale(const Scaling& scaling, Dataset& data);
 
 struct KeptModel {

@@ -96,8 +96,11 @@ class Keep(unittest.TestCase):
     def test_a_resumed_run_counts_the_steps_of_its_first_model_once(self):
         for flags in ["--steps=100", "--steps=200 --init=s.lpm --directory=second", "--steps=250 --resume=second"]:
             save = "" if "--resume" in flags else "--save=s.lpm"
-            self.run_here(f"build/examples/train {flags} {save}")
-        self.assertIn("step 350", self.run_here(f"{launch.FOLDER.parent}/tools/lp/lp checkpoint show s.lpm"))
+            self.run_here(f"build/examples/train {flags} {save} --snapshots=all")
+        show = f"{launch.FOLDER.parent}/tools/lp/lp checkpoint show"
+        self.assertIn("step 350", self.run_here(f"{show} s.lpm"))
+        for step in [100, 300, 350]:  # each training saves one at its end
+            self.assertIn(f"step {step}", self.run_here(f"{show} all/parameters-{step}.lpc"))
 
     def test_nodes_that_are_restarted_have_the_first_model_though_its_file_is_gone(self):
         first = self.folder / "first.lpm"
@@ -153,7 +156,9 @@ class Keep(unittest.TestCase):
         for flags, said in [(["--evaluate=foreign.lpm"], "does not begin like a checkpoint"), (["--predict=nowhere.lpm"], "No such file"),
                             (["--init=foreign.lpm"], "does not begin like a checkpoint"), (["--evaluate=a", "--predict=b"], "not both"), (["--evaluate="], "need the file of a model"),
                             (["--evaluate=a", "--workers=2"], "unknown flag"), (["--predict=a", "--json"], "--json has no effect with --predict"),
-                            (["--evaluate=a", "--predictions="], "--predictions has no effect with --evaluate"), (["--save=nowhere/digits.lpm"], "there is no directory"),
+                            (["--evaluate=a", "--predictions="], "--predictions has no effect with --evaluate"),
+                            (["--predict=a", "--predictions="], "--predictions= names no file"), (["--evaluate=a", "--config="], "--config= names no file"),
+                            (["--save=nowhere/digits.lpm"], "there is no directory"),
                             (["--save=foreign.lpm"], "is there, and is no saved model")]:
             with self.subTest(flags):
                 process = subprocess.run(launch.command("train", *flags), cwd=self.folder, timeout=launch.PATIENCE, stdin=subprocess.DEVNULL,

@@ -210,6 +210,16 @@ class Train(unittest.TestCase):
                     result = launch.result("train", f"--scheme={scheme}", f"--launch={how}", "--sparse", *own, *flags)
                     self.assertGreaterEqual(result["accuracy"], expected - 0.01)
 
+    def test_a_flag_of_a_file_that_says_nothing_names_its_place(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("scheme: ring\nservers: 3\n")
+            file.flush()
+            for flags, said in [([], f"{file.name}:2:1: servers has no effect with the scheme ring"),
+                                (["--servers=4"], "--servers has no effect with the scheme ring")]:
+                process = launch.run("train", f"--config={file.name}", *flags)
+                self.assertEqual(2, process.returncode)
+                self.assertIn(f": {said}", process.stderr)
+
     def test_nodes_that_observe_are_restarted_too(self):
         with tempfile.TemporaryDirectory() as folder, launch.Launch(
                 "train", "--launch=processes", "--restarts=2", "--steps=20000", "--evaluate-every=0.1", f"--snapshots={folder}",
@@ -224,7 +234,8 @@ class Train(unittest.TestCase):
                             (["--scheme=softsync", "--splits=9"], "splits"), (["--data=nowhere.csv"], "nowhere.csv"),
                             (["--rate=1e38", "--model=softmax"], "worker"),
                             (["--scheme=federated", "--rate=1e38", "--hidden=8", "--restarts=2"], "is not finite"), (["--sparse"], "--model=linear"), (["--scheme=ring", "--backups=2"], "it is only for backup"), (["--replicated", "--servers=1"], "two servers"),
-                            (["--compression=top_k", "--share=0"], "--share"),
+                            (["--compression=top_k", "--share=0"], "--share"), (["--rate=1e39"], "a number above 0 that is a finite float"),
+                            (["--snapshots=/proc/none"], "--snapshots: cannot write"),
                             (["--replicated", "--checkpoint-every=50"], "servers that are not replicated"),
                             (["--evaluate-every=1", "--curves=nowhere/a.csv"], "--curves: cannot write")]:
             with self.subTest(flags):

@@ -33,6 +33,18 @@ TEST_F(MainTest, WithJsonTheLastLineOfStandardOutputIsTheResult) {
   }
 }
 
+TEST_F(MainTest, AFlagWithoutAValueIsNotIgnored) {
+  for (const std::string flag : {"--config", "--directory", "--graph", "--program", "--metrics"}) {
+    for (const std::vector<std::string>& words : {std::vector<std::string>{flag + "="}, {flag, ""}}) {
+      std::vector<std::string> all{"program"};
+      all.insert(all.end(), words.begin(), words.end());
+      Subprocess program(all);
+      EXPECT_EQ(program.wait().code, 2);
+      EXPECT_TRUE(has(program.err(), flag + "= has no value: give one, or leave the flag out")) << program.err();
+    }
+  }
+}
+
 TEST_F(MainTest, WithoutJsonTheResultIsATable) {
   Subprocess program(arguments({"--workers=3"}));
   EXPECT_EQ(program.wait().code, 0);

@@ -70,6 +70,17 @@ TEST_F(CheckpointerTest, KeepsItsNewestFilesAndThoseOfOthers) {
   EXPECT_EQ(files(), (std::set<std::string>{"parameters-4.lpc", "parameters-5.lpc", "parameters-9.lpc"}));
 }
 
+TEST_F(CheckpointerTest, CountsTheStepsThatWereDoneBefore) {
+  CheckpointerOptions later = options();
+  later.first_step = 100;
+  TwoServers two(with(later));
+  two.step();
+  const std::string file = save(two);
+  EXPECT_EQ(file, later.directory / "parameters-101.lpc");
+  EXPECT_EQ(load_parameters(file, TwoServers::kSize).step, 101U);
+  EXPECT_EQ(save(two), file);
+}
+
 TEST_F(CheckpointerTest, SavesByItselfFromTimeToTime) {
   TwoServers two(with(options(std::chrono::milliseconds(1))));
   two.step();

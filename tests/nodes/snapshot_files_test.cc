@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/lp.h"
 #include "tests/directory.h"
+#include "tests/lp/program/local_run.h"
 
 namespace lp {
 namespace {
@@ -60,6 +62,53 @@ TEST(SnapshotFiles, CountsWhatWasWrittenBeforeByTime) {
   std::set<std::string> expected = others;
   expected.insert({"policy-150.lpc", "policy-200.lpc"});
   EXPECT_EQ(files(), expected);
+}
+
+TEST(SnapshotFiles, ThoseOfTwoNodesAtOnceCountTogether) {
+  const test::Directory directory;
+  SnapshotFiles first({.directory = directory.path(), .keep = 3}, "policy", "tester");
+  SnapshotFiles second({.directory = directory.path(), .keep = 3}, "policy", "tester");
+  Checkpoint one;
+  one.put("number", 7);
+  for (std::uint64_t step = 1; step <= 7; ++step) (step % 2 == 1 ? first : second).write(one, step);
+  std::set<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(directory.path())) names.insert(file.path().filename());
+  EXPECT_EQ(names, (std::set<std::string>{"policy-5.lpc", "policy-6.lpc", "policy-7.lpc"}));
+}
+
+TEST(SnapshotFiles, MayVanishMeanwhile) {
+  const test::Directory directory;
+  SnapshotFiles files({.directory = directory.path(), .keep = 2}, "policy", "tester");
+  Checkpoint one;
+  one.put("number", 7);
+  files.write(one, 1);
+  const auto second = files.write(one, 2);
+  std::filesystem::remove(second);
+  EXPECT_EQ(files.newest(2), std::nullopt);  // so that it is written again
+  const auto third = files.write(one, 3);
+  EXPECT_EQ(files.newest(3), third);
+  EXPECT_TRUE(std::filesystem::exists(directory.path() / "policy-1.lpc"));
+}
+
+TEST(SnapshotFiles, OfFailuresInARowTheFirstIsReported) {
+  Program program("saves");
+  program.function({.name = "saver"}, [](Context& context) {
+    int tries = 0;
+    save_snapshots(context, std::chrono::microseconds(1), [&] {
+      if (++tries == 7) throw Error(ErrorKind::stopped, "all is tried");
+      if (tries == 3) throw Error(ErrorKind::disconnected, "the server is being restored");
+      if (tries != 4) throw Error(ErrorKind::failed, "no space is left at try " + std::to_string(tries));
+    });
+  });
+  testing::internal::CaptureStderr();
+  {
+    LocalRun run(program);
+    run.wait_finished();
+  }
+  const std::string end = "; further failures are not reported until one is written\n";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "lp: no snapshot was written: no space is left at try 1" + end +
+                                                        "lp: a snapshot is written again\n" +
+                                                        "lp: no snapshot was written: no space is left at try 5" + end);
 }
 
 TEST(SnapshotFiles, OptionsThatDoNotFitAreRefused) {

@@ -68,6 +68,9 @@ SavedList list_saved(const std::string& given) {
   if (std::filesystem::is_regular_file(path, error)) return {.all = {of_file(path)}};
   if (given.find('/') == std::string::npos) return of_run(find_run(given).directory);
   if (!std::filesystem::is_directory(path, error)) {
+    if (std::filesystem::exists(path, error)) {
+      throw CommandError(Exit::failed, quote(given) + " is no checkpoint file: it is a device, a pipe or a socket");
+    }
     throw CommandError(Exit::unknown, "there is no file and no directory " + quote(given));
   }
   if (std::filesystem::is_directory(path / "checkpoints", error)) return of_run(path);

@@ -86,6 +86,18 @@ TEST_F(YamlFile, AnUnknownKeyNamesItsPlaceAndTheNearest) {
   EXPECT_EQ(parse_file_failure("? zzzzzzzzzz\n: 3\n"), "FILE:1:3: unknown key \"zzzzzzzzzz\"");
 }
 
+TEST_F(YamlFile, AnErrorAboutAFieldOfItNamesItsPlace) {
+  const Parsed parsed = parse_file("workers: 3\nlaunch:\n  seed: 3\nmodel:\n  hidden_size: 3\nrate: 1\n", {"--rate=2"});
+  const auto placed = [&](const std::string& text) { return with_place(parsed.line, text); };
+  EXPECT_EQ(placed("--workers has no effect"), parsed.line.in_file.front().place + ": workers has no effect");
+  EXPECT_TRUE(parsed.line.in_file.front().place.ends_with(":1:1"));
+  EXPECT_EQ(placed("--workers=3 is odd"), parsed.line.in_file.front().place + ": workers=3 is odd");
+  for (const char* other :
+       {"--workers-of-others has no effect", "--rate has no effect", "--seed has no effect", "odd"}) {
+    EXPECT_EQ(placed(other), other);
+  }
+}
+
 TEST_F(YamlFile, AFlagOfLpStandsUnderLaunch) {
   EXPECT_EQ(parse_file_failure("seed: 3\n"),
             "FILE:1:1: \"seed\" is one of lp's own flags: in a file it stands under `launch:`");

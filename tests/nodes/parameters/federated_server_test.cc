@@ -297,8 +297,8 @@ TEST(FederatedServer, HandlersAnswerWhileItIsAskedWhetherEnoughIsReached) {
 
 TEST(FederatedServer, OptionsThatDoNotFitAreNamed) {
   for (const RoundsOptions& options :
-       {RoundsOptions{.share = 1.5}, RoundsOptions{.share = std::nan("")}, RoundsOptions{.rounds = 0},
-        RoundsOptions{.patience = Duration::zero()}, RoundsOptions{.patience = std::chrono::hours(1)}}) {
+       {RoundsOptions{.share = 1.5}, RoundsOptions{.share = std::nan("")}, RoundsOptions{.patience = Duration::zero()},
+        RoundsOptions{.patience = std::chrono::hours(1)}}) {
     Program program("rounds");
     RoundsOptions with = options;
     with.initial = [](std::uint64_t) { return std::vector<float>{1}; };

@@ -202,14 +202,17 @@ TEST(Csv, LosesNoExample) {
 }
 
 TEST(Csv, NamesTheLineThatIsWrong) {
+  const std::string open =
+      "a quote is not closed in this line: line breaks within quotes are not supported in training data";
   EXPECT_EQ(csv_error(""), "f: has no example");
   EXPECT_EQ(csv_error(std::string("1,2\0", 4)), "f: is not text: it has a zero byte");
   EXPECT_EQ(csv_error("a,b\n"), "f: has no example");
   EXPECT_EQ(csv_error("1\n"), "f:1: expected features and a label, got only one cell");
   EXPECT_EQ(csv_error("1,2,0\n\n1,0\n"), "f:3: expected 2 features and a label, got 2 cells");
-  EXPECT_EQ(csv_error("1,\"2,0\n"), "f:1: a quote is not closed");
+  EXPECT_EQ(csv_error("1,\"2,0\n"), "f:1: " + open);
   EXPECT_EQ(parse_csv({"1,\"a \"\"q\"\"\"\n2,\"\"\"\"\n", "f"}).names, (std::vector<std::string>{"\"", "a \"q\""}));
-  EXPECT_EQ(csv_error("1,\"2\"\",0\n"), "f:1: a quote is not closed");
+  EXPECT_EQ(csv_error("1,\"2\"\",0\n"), "f:1: " + open);
+  EXPECT_EQ(csv_error("1,2,a\n1,2,\"a\nb\"\n"), "f:2: " + open);
   EXPECT_EQ(csv_error("1,\"2\"3,0\n"), "f:1: expected the end of the cell after a quote, got \"3\"");
   EXPECT_EQ(csv_error("1,nan,0\n"), "f:1: expected a number in column 2, got \"nan\"");
   EXPECT_EQ(csv_error("1,-1\n2,1\n3,2\n"), "f:3: expected a label of −1 or +1, because other labels are −1");

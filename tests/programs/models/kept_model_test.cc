@@ -149,6 +149,58 @@ TEST(Scaling, BringsFeaturesToMean0AndVariance1) {
   EXPECT_THROW(scaling_of(sparsified(data)), Error);
 }
 
+Dataset of_one_feature(const Eigen::RowVectorXf& values) { return {values, Eigen::VectorXi::Zero(values.size()), 1}; }
+
+TEST(Scaling, WorksForLargeAndForTinyFeatures) {
+  for (const float unit : {1e-37F, 1e-30F, 1e-24F, 1.0F, 1e20F, 3e37F}) {
+    Dataset data = of_one_feature(unit * Eigen::RowVector4f(-1, 1, -1, 1));
+    const Scaling scaling = scaling_of(data);
+    EXPECT_FLOAT_EQ(scaling.factor(0), 1 / unit) << unit;
+    scale(scaling, data);
+    EXPECT_NEAR(data.features.row(0).mean(), 0, 1e-6) << unit;
+    EXPECT_NEAR(data.features.row(0).squaredNorm() / 4, 1, 1e-5) << unit;
+  }
+  // a small deviation beside a large mean
+  Dataset data = of_one_feature(Eigen::RowVector4f(16777216, 16777220, 16777224, 16777228));
+  scale(scaling_of(data), data);
+  EXPECT_NEAR(data.features.row(0).squaredNorm() / 4, 1, 1e-5);
+  EXPECT_EQ(scaling_of(of_one_feature(Eigen::RowVector3f::Constant(0.1F))).factor(0), 1);
+  EXPECT_EQ(scaling_of(of_one_feature(Eigen::RowVector3f::Constant(1e-40F))).factor(0), 1);
+}
+
+TEST(Scaling, RefusesFeaturesWhoseFactorWouldBeNoFloat) {
+  Dataset data{Eigen::MatrixXf(2, 2), Eigen::VectorXi::Zero(2), 1};
+  data.features << 1, 2, -3e38F, 3e38F;
+  EXPECT_EQ(error_of([&] { scaling_of(data); }),
+            "feature 2 cannot be scaled: its values are from -3e+38 to 3e+38, and their deviation 3e+38 is not from "
+            "2.93874e-39 to 8.50706e+37: give this feature in another unit, or leave out --scale");
+  data.features << 1e-40F, 2e-40F, 1, 2;
+  EXPECT_TRUE(error_of([&] { scaling_of(data); }).starts_with("feature 1 cannot be scaled: its values are from "));
+}
+
+TEST(Scaling, NoStepOfItOverflows) {
+  Dataset data = of_one_feature(Eigen::RowVector2f(3e38F, -3e38F));
+  scale({.mean = Eigen::VectorXf::Constant(1, -3e38F), .factor = Eigen::VectorXf::Constant(1, 1e-38F)}, data);
+  EXPECT_FLOAT_EQ(data.features(0, 0), 6);
+  EXPECT_EQ(data.features(0, 1), 0);
+  EXPECT_EQ(error_of([&] {
+              scale({.mean = Eigen::VectorXf::Constant(1, 1), .factor = Eigen::VectorXf::Constant(1, 1e38F)}, data);
+            }),
+            "feature 1 is 6 in an example, too far from 1, its mean in the training, for the factor 1e+38 of its "
+            "scaling: correct or remove this example");
+}
+
+TEST(Training, RefusesFeaturesThatCannotBeScaledBeforeItStarts) {
+  const fs::path file = path_of("wide.csv");
+  std::ofstream(file) << "1,-3e38,0\n2,3e38,1\n3,-3e38,0\n4,3e38,1\n5,-3e38,1\n";
+  TrainConfig config;
+  config.data = file;
+  config.scale = true;
+  config.batch = 1;
+  EXPECT_TRUE(
+      error_of([&] { prepare_training(config); }).starts_with(file.string() + ": feature 2 cannot be scaled: "));
+}
+
 TEST(MatchClasses, TakesLabelsToThoseOfTheModel) {
   Dataset data = parse_csv({"1,spam\n2,eggs\n", "f"});
   match_classes(data, {"bacon", "eggs", "spam"}, 3, "f");

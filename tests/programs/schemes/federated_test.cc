@@ -155,6 +155,13 @@ TEST_P(FederatedAlgorithm, BeginsEveryRoundWithoutThePastOfTheOptimizer) {
 INSTANTIATE_TEST_SUITE_P(Paths, FederatedAlgorithm, testing::Bool(),
                          [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
 
+TEST(Federated, NoRoundsGiveTheFirstModel) {
+  TrainingRun run([&](Program& p) { return add_federated_training(p, digits_task(), federated_training(3, 0)); });
+  const Parameters result = run.result();
+  EXPECT_EQ(result.step, 0U);
+  EXPECT_EQ(result.values, digits_task().model()->initialize(kSeed));
+}
+
 // IID within 1 % of serial SGD with as many examples; with two labels for each client within 4 %.
 TEST_P(FederatedAlgorithm, ReachesTheAccuracyOfSerialTraining) {
   const double expected = test::serial_accuracy();

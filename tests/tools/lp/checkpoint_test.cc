@@ -170,6 +170,9 @@ TEST_F(CheckpointTest, WhatCannotBeMeantIsRefused) {
   EXPECT_EQ(lp("checkpoint show " + run_.string() + " -i " + out_.string()).code, 2);
   EXPECT_EQ(lp("checkpoint show ./nowhere").code, 3);
   EXPECT_EQ(lp("checkpoint show nowhere").code, 3);
+  const Ended device = lp("checkpoint show /dev/null");
+  EXPECT_EQ(device.code, 1);
+  EXPECT_TRUE(has(device.output, "\"/dev/null\" is no checkpoint file: it is a device")) << device.output;
   const Ended impossible = lp("checkpoint export " + run_.string() + " -o /proc/nowhere");
   EXPECT_EQ(impossible.code, 1);
   EXPECT_TRUE(has(impossible.output, "cannot make the directory /proc/nowhere")) << impossible.output;
