@@ -84,6 +84,18 @@ TEST_F(ElasticTest, WhatIsIgnoredCountsToo) {
             "was killed by signal 9 (SIGKILL); group worker has 2 members left, but needs 3");
 }
 
+TEST_F(CoordinatorTest, AFailureIsIgnoredOnlyWhileEnoughNodesOfTheGroupAreLeft) {
+  SupervisionGraph graph = server_and_workers(ignore(1));
+  graph.groups[1].least = 1;
+  make(graph);
+  all_ready();
+  exit(1, {.code = 1});
+  EXPECT_EQ(coordinator_->phase(), Phase::running);
+  exit(2, {.code = 1});
+  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  EXPECT_EQ(coordinator_->result().cause.what, "exited with code 1; group worker has 0 members left, but needs 1");
+}
+
 TEST_F(ElasticTest, AMemberThatWasGivenUpComesBackWhenItIsReady) {
   make(watcher_and_workers(1));
   all_ready();

@@ -230,18 +230,6 @@ TEST_F(CoordinatorTest, AnIgnoredFailureLetsTheProgramGoOn) {
   EXPECT_TRUE(coordinator_->result().success);
 }
 
-TEST_F(CoordinatorTest, AFailureIsIgnoredOnlyWhileEnoughNodesOfTheGroupAreLeft) {
-  SupervisionGraph graph = server_and_workers(ignore(1));
-  graph.groups[1].least = 1;
-  make(graph);
-  all_ready();
-  exit(1, {.code = 1});
-  EXPECT_EQ(coordinator_->phase(), Phase::running);
-  exit(2, {.code = 1});
-  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
-  EXPECT_EQ(coordinator_->result().cause.what, "exited with code 1; group worker has 0 members left, but needs 1");
-}
-
 TEST_F(CoordinatorTest, WhenEveryWorkerWasIgnoredTheRunHasFailed) {
   make(server_and_workers(ignore()));
   all_ready();
