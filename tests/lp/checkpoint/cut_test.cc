@@ -101,7 +101,7 @@ TEST_F(Cuts, ACutThatCannotBeAdoptedLeavesNothing) {
   Cut cut = *latest_cut(run_);
   cut.members.push_back({.node = "missing"});
   const test::Directory other;
-  EXPECT_EQ(error_of([&] { adopt_cut(other.path(), cut); }).kind(), ErrorKind::failed);
+  EXPECT_NE(error_of([&] { adopt_cut(other.path(), cut); }).find("cannot copy to"), std::string::npos);
   EXPECT_TRUE(std::filesystem::is_empty(other.path() / "checkpoints"));
 }
 
