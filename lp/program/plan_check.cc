@@ -66,9 +66,9 @@ void check_options(const GroupSpec& group, const NodeSpec* first, const GroupOpt
   not_negative("a heartbeat", options.heartbeat >= Duration::zero());
   not_negative("a restart budget", options.on_failure.budget >= 0);
   not_negative("a backoff", options.on_failure.backoff >= Duration::zero());
-  if (const int least = options.on_failure.least; least < 0 || least > group.options.replicas.most) {
-    problem("needs " + std::to_string(least) + " nodes after failures: give 0 to " +
-            std::to_string(group.options.replicas.most));
+  not_negative("a least number of nodes", options.on_failure.least >= 0);
+  if (const int least = options.on_failure.least; least > std::max(group.options.replicas.most, 0)) {
+    problem("needs " + std::to_string(least) + " nodes after failures, but has " + to_string(options.replicas));
   }
   for (const auto& [variable, value] : options.environment) {
     if (variable.empty() || variable.find('=') != std::string::npos || variable.find('\0') != std::string::npos ||

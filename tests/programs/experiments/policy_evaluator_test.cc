@@ -51,7 +51,7 @@ Experiment scripted(std::uint64_t steps, Scripted::Reward reward) {
 // plays episode 1, and the repetition of it episode 3.
 TEST(PolicyEvaluatorTest, AGoalIsReachedWhenNewEpisodesReachItAsWell) {
   ExperimentRun run(scripted(1, [](int before) { return before == 3 ? 0.0F : 10.0F; }));
-  run.run.wait_ended(1);  // the evaluator
+  run.run.wait_finished();
   EXPECT_NE(run.run.stop_reason().find("the mean reward of 1 episodes is 10"), std::string::npos);
   const auto results = run.evaluator().call<&PolicyEvaluator::results>();
   ASSERT_EQ(results.size(), 2U);

@@ -68,7 +68,7 @@ TEST(PpoTest, AGoalEndsTheProgramEarly) {
   experiment.steps = 1'000'000'000;
   experiment.evaluation = {.episodes = 3, .goal = 1};
   ExperimentRun run(experiment);
-  run.run.wait_ended(1);  // the evaluator
+  run.run.wait_finished();
   EXPECT_NE(run.run.stop_reason().find("the mean reward of 3 episodes is"), std::string::npos);
   const auto results = run.evaluator().call<&PolicyEvaluator::results>();
   ASSERT_EQ(results.size(), 1U);
