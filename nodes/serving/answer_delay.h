@@ -26,7 +26,7 @@ class AnswerDelay {
  private:
   static constexpr double kDecay = 0.9;   // weight of an answer, compared with the one after it
   static constexpr double kBehind = 0.1;  // share of the allowed time that answers may spend outside of the server
-  static constexpr double kFull = 0.5;  // share of the allowed time that may be planned with; the rest is for mistakes
+  static constexpr double kFull = 0.7;  // share of the allowed time that may be planned with; the rest is for mistakes
 
   mutable std::mutex mutex_{};
   // Sums over the answers, with their weights; times in seconds.

@@ -19,7 +19,7 @@ void check_output(const MapReduceOptions& job) {
   if (input.empty()) return;
   throw Error(ErrorKind::failed,
               "the output " + job.output.string() + " would be input of the next job that reads " + input +
-                  ": name a directory outside of the input, or one in it whose name begins " + "with '_'");
+                  ": name a directory outside of the input, or one in it whose name begins with '_'");
 }
 
 void check(const dataflow::JobTasks& tasks, const MapReduceOptions& job) {

@@ -35,9 +35,9 @@ TEST(AnswerDelay, RefusesNothingBeforeItsFirstAnswer) { EXPECT_EQ(refusal(Answer
 TEST(AnswerDelay, RefusesARequestWhoseAnswerWouldBeUsedTooLate) {
   AnswerDelay delay;
   for (int i = 0; i < 100; ++i) delay.answered(10, milliseconds(20), Duration::zero());
-  EXPECT_EQ(refusal(delay, 5, milliseconds(41)), "");
-  EXPECT_EQ(refusal(delay, 6, milliseconds(41)),
-            "the caller is behind with its 5 requests that are under way: an answer takes about 24 ms, and the call "
+  EXPECT_EQ(refusal(delay, 7, milliseconds(41)), "");
+  EXPECT_EQ(refusal(delay, 8, milliseconds(41)),
+            "the caller is behind with its 7 requests that are under way: an answer takes about 32 ms, and the call "
             "has 41 ms left: send less, or allow more time");
   EXPECT_EQ(refusal(delay, 1, milliseconds(41)), "");  // nothing else is under way
 }
