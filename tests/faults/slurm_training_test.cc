@@ -87,10 +87,13 @@ TEST_F(SlurmTrainingTest, AWorkersOrAServersNodeThatFailsChangesNoBit) {
   Subprocess program(training({"--slurm=--nodes=4,--time=5"}, steps), DIGITS_PROGRAM);
   wait_for_cut();
   take_down("n3");
-  ASSERT_TRUE(program.read_until("was lost with its host n3"));
+  ASSERT_TRUE(program.read_until("; restart 1 of 3"));
   take_down("n2");
   EXPECT_EQ(program.wait().code, 0) << program.err();
-  EXPECT_TRUE(has(program.err(), "was lost with its host n2")) << program.err();
+  // Slurm kills the processes of a node in any order: a server can die before its agent or with it.
+  EXPECT_TRUE(has(program.err(), "server/0: was lost with its host n2") ||
+              has(program.err(), "server/0: was killed by signal 9 (SIGKILL); restart 1 of 3"))
+      << program.err();
   EXPECT_EQ(hash_of(program), undisturbed(steps));
 }
 
