@@ -181,14 +181,32 @@ void check_output_file(std::string_view option, const std::filesystem::path& pat
   }
 }
 
+namespace {
+
+// The path, or the closest directory above it that exists.
+std::filesystem::path closest(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::filesystem::path there = std::filesystem::absolute(path).lexically_normal();
+  while (!std::filesystem::exists(std::filesystem::symlink_status(there, ignored)) && there.has_relative_path()) {
+    there = there.parent_path();
+  }
+  return there;
+}
+
+}  // namespace
+
+void check_directory(const std::filesystem::path& path) {
+  const std::filesystem::path there = closest(path);
+  const auto status = status_of(there);
+  if (!status) fail("make", path, there.string() + " is a link to nothing");
+  if (!S_ISDIR(status->st_mode)) fail("make", path, there.string() + " is no directory");
+  const Temporary temporary(there / "directory");
+}
+
 void check_output_directory(std::string_view option, const std::filesystem::path& path) {
+  if (!closest(path).has_relative_path() && std::filesystem::absolute(path).has_relative_path()) return;
   try {
-    std::filesystem::path there = std::filesystem::absolute(path).lexically_normal();
-    while (!status_of(there) && there.has_relative_path()) there = there.parent_path();
-    if (!there.has_relative_path() && there != std::filesystem::absolute(path)) return;
-    const auto status = status_of(there);
-    if (!status || !S_ISDIR(status->st_mode)) fail("make", path, there.string() + " is no directory");
-    const Temporary temporary(there / "directory");
+    check_directory(path);
   } catch (const Error& error) {
     throw Error(ErrorKind::failed, std::string(option) + ": " + error.text());
   }

@@ -30,9 +30,11 @@ void write_file_durably(const std::filesystem::path& path, std::string_view text
 // The message begins with `option`, which names the file ("--plot").
 void check_output_file(std::string_view option, const std::filesystem::path& path);
 
-// For a directory in which a node will write, before it starts: throws if the directory, or what is missing on the way
-// to it, could not be made here now, or no file in it. It makes none. A path of which nothing is on this host may be
-// one of another host, and passes.
+// Throws if the directory, or what is missing on the way to it, could not be made now, or no file in it. It makes none.
+void check_directory(const std::filesystem::path& path);
+
+// The same for a directory in which a node will write, before it starts. The message begins with `option`. A path of
+// which nothing is on this host may be one of another host, and passes.
 void check_output_directory(std::string_view option, const std::filesystem::path& path);
 
 // Makes the names in `directory` (files created, renamed, removed) survive a crash of the machine.

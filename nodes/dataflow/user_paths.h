@@ -1,6 +1,5 @@
 #pragma once
-// Paths that a user names: directories for results and scratch files, and patterns of inputs. Pure functions of the
-// file system.
+// Patterns of inputs that a user names. Pure functions of the file system.
 //
 // Patterns are as a shell has them: with *, ?, [...], and alternatives in braces, {a,b}, which may be nested and have
 // slashes. A backslash takes the meaning from the next character. The search for inputs, and the check that no result
@@ -13,10 +12,6 @@
 #include <vector>
 
 namespace lp::dataflow {
-
-// Error::failed when no file can be made in the directory, which need not exist yet: it is a file, or the closest
-// directory above it that exists is one, or is not to be written.
-void need_directory(const std::filesystem::path& directory);
 
 // The patterns without alternatives that a pattern means, in their order. Braces that do not end are no alternatives.
 std::vector<std::string> alternatives_of(const std::string& pattern);

@@ -87,7 +87,7 @@ class CombiningWriter final : public Operator, public Consumer<T> {
     try {
       add_(sum, record);
     } catch (...) {
-      bad_.skip();
+      bad_.skip({.key = key_name(dataflow::key_of<K>(key))});
       return false;
     }
     return true;

@@ -11,7 +11,6 @@
 #include "lp/base/file.h"
 #include "lp/program/scratch.h"
 #include "nodes/dataflow/record_codec.h"
-#include "nodes/dataflow/user_paths.h"
 
 namespace lp::dataflow {
 
@@ -47,7 +46,7 @@ PartFiles::PartFiles(const StageSite& site, fs::path into)
       durable_(site.options.durable) {}
 
 void PartFiles::start(std::uint64_t cut) const {
-  need_directory(into_);
+  check_directory(into_);
   if (!fs::exists(into_)) return;
   // In a run that takes no cuts, another replica may have made results before this one has begun.
   const bool begins = cut == 0 && node_.incarnation() == 1;

@@ -41,10 +41,12 @@ void BadRecords::allow(Location location, Skipped skipped, std::size_t memory) {
   memory_ = memory;
 }
 
-void BadRecords::skip(const std::string& location) const {
+void BadRecords::skip(const FailureSite& site) const {
   const FunctionError error = present_failure();
   if (!allowed()) throw error;
-  skipped_(bad_record_text(location.empty() ? location_() : location, error));
+  const std::string record = site.location.empty() ? location_() : site.location;
+  const FunctionError with_key(error, {.key = site.key});
+  skipped_(bad_record_text((site.key.empty() ? error : with_key).location(record), error));
 }
 
 void BadRecords::fail_late() const {

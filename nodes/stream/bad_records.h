@@ -65,9 +65,9 @@ class BadRecords {
   std::size_t memory() const { return memory_; }
 
   // To be called in a handler of the exception that a function threw on a record. Returns when the record is to be left
-  // out; else it throws FunctionError, or the exception itself when that is not about the record. `location` names what
-  // is left out when it is not the record of the first operator.
-  void skip(const std::string& location = {}) const;
+  // out; else it throws FunctionError, or the exception itself when that is not about the record. The site
+  // has the location of what is left out when that is not the record of the first operator.
+  void skip(const FailureSite& site = {}) const;
   // The same, when it cannot be left out because some of what was made of it is gone.
   [[noreturn]] void fail_late() const;
 

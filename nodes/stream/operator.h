@@ -113,7 +113,7 @@ class Collector {
       holding_ = outer;
       if (handing_on_) throw;
       if (gone_) bad.fail_late();
-      bad.skip(name());
+      bad.skip({.location = name()});
       batch_.erase(batch_.begin() + static_cast<std::ptrdiff_t>(std::min(before, batch_.size())), batch_.end());
     }
     holding_ = outer;

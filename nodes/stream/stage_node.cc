@@ -16,7 +16,6 @@
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/sent_values.h"
-#include "nodes/dataflow/user_paths.h"
 #include "nodes/stream/pipeline_master.h"
 #include "nodes/stream/unusable.h"
 
@@ -413,7 +412,7 @@ void StageNode::go_on(const Before& before) {
 // The results of another run are still there after a restart, and so is a file that is to be a directory.
 void StageNode::start_operators(std::uint64_t cut) {
   try {
-    if (!options_.scratch.empty()) dataflow::need_directory(options_.scratch);
+    if (!options_.scratch.empty()) check_directory(options_.scratch);
     for (const auto& each : operators_) each->start(cut);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::failed) throw;

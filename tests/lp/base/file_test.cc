@@ -243,6 +243,9 @@ TEST_F(Files, ADirectoryThatCouldNotBeMadeLaterIsRefusedBefore) {
     EXPECT_EQ(check(path),
               "--snapshots: cannot make " + path.string() + ": " + (directory_ / "a").string() + " is no directory");
   }
+  std::filesystem::create_symlink(directory_ / "b", directory_ / "link");
+  EXPECT_EQ(check(directory_ / "link" / "c"), "--snapshots: cannot make " + (directory_ / "link" / "c").string() +
+                                                  ": " + (directory_ / "link").string() + " is a link to nothing");
   EXPECT_NE(check("/proc/a"), "no error");
 }
 

@@ -54,7 +54,12 @@ TEST(SkippedTest, ASumDoesWithoutARecordThatCannotBeAdded) {
                     .key_by([keys](std::uint64_t number) { return number % keys; })
                     .aggregate<std::uint64_t>(add, merge),
                 files);
+    testing::internal::CaptureStderr();
     const Lines lines = without_one(pipeline, files);
+    const std::string log = testing::internal::GetCapturedStderr();
+    const std::string record =
+        "the record of the number 3, of the key " + std::to_string(3 % keys) + ", cannot be used: ";
+    EXPECT_NE(log.find(record), std::string::npos) << log;
     if (keys == 2) {
       EXPECT_EQ(lines, (Lines{"0 20", "1 22"}));
     } else {
@@ -79,7 +84,10 @@ TEST(SkippedTest, AWindowDoesWithoutAnEventThatCannotBeAdded) {
           .window(windows, time_of, {.combine = combine})
           .aggregate<std::uint64_t>(add, merge)
           .write(files.output(), [](const auto& one, Output& out) { out.line(one.window.begin, ' ', one.value); });
+      testing::internal::CaptureStderr();
       EXPECT_EQ(without_one(pipeline, files), expected);
+      const std::string log = testing::internal::GetCapturedStderr();
+      EXPECT_NE(log.find("of the key 0, cannot be used: "), std::string::npos) << log;
     }
   }
 }
