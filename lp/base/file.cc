@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -200,7 +201,9 @@ void check_directory(const std::filesystem::path& path) {
   const auto status = status_of(there);
   if (!status) fail("make", path, there.string() + " is a link to nothing");
   if (!S_ISDIR(status->st_mode)) fail("make", path, there.string() + " is no directory");
-  const Temporary temporary(there / "directory");
+  std::string made = (there / ".lp-XXXXXX").string();
+  if (::mkdtemp(made.data()) == nullptr) fail("write into", there, errno);
+  ::rmdir(made.c_str());
 }
 
 void check_output_directory(std::string_view option, const std::filesystem::path& path) {

@@ -30,7 +30,8 @@ void write_file_durably(const std::filesystem::path& path, std::string_view text
 // The message begins with `option`, which names the file ("--plot").
 void check_output_file(std::string_view option, const std::filesystem::path& path);
 
-// Throws if the directory, or what is missing on the way to it, could not be made now, or no file in it. It makes none.
+// Throws if the directory, or what is missing on the way to it, could not be made now, or no file in it. It leaves
+// none.
 void check_directory(const std::filesystem::path& path);
 
 // The same for a directory in which a node will write, before it starts. The message begins with `option`. A path of

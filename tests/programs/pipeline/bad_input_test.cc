@@ -344,21 +344,29 @@ TEST(BadInputTest, ADirectoryInWhichAGlobMayNotLookIsNamed) {
   give_to_all(closed);
 }
 
-TEST(BadInputTest, APartThatCannotBeMadeVisibleIsNamed) {
+TEST(BadInputTest, ADirectoryThatMayNoLongerBeWrittenIsNamed) {
   const PipelineFiles files;
-  const std::filesystem::path pending = files.output() / ".pending";
   files.write("lines", "one\n");
-  std::filesystem::create_directories(pending);
-  for (const auto& folder : {files.path(), files.input(), pending}) give_to_all(folder);
-  constexpr auto kReadAndEnter = static_cast<std::filesystem::perms>(0555);
-  std::filesystem::permissions(files.output(), kReadAndEnter);
-  std::string failure;
+  for (const auto& folder : {files.path(), files.input()}) give_to_all(folder);
+  Pipeline pipeline;
+  write_lines(pipeline.read({.paths = {files.input().string()}}, {.name = "lines"}).map([&](std::string_view line) {
+    constexpr auto kReadAndEnter = static_cast<std::filesystem::perms>(0555);
+    std::filesystem::permissions(files.output(), kReadAndEnter);
+    return std::string(line);
+  }),
+              files.output());
+  std::string at_the_end;
+  std::string at_the_begin;
   {
     const NoRights others;
-    failure = run(copy_of(files), {.replicas = 1}).failure;
+    std::filesystem::create_directories(files.output() / ".pending");
+    at_the_end = run(pipeline, {.replicas = 1}).failure;
+    at_the_begin = run(pipeline, {.replicas = 1}).failure;
   }
-  EXPECT_TRUE(contains(failure, (files.output() / "part-lines-1-000-").string())) << failure;
-  EXPECT_TRUE(contains(failure, " cannot be written: Permission denied")) << failure;
+  EXPECT_TRUE(contains(at_the_end, (files.output() / "part-lines-2-000-").string())) << at_the_end;
+  EXPECT_TRUE(contains(at_the_end, " cannot be written: Permission denied")) << at_the_end;
+  EXPECT_TRUE(contains(at_the_begin, "cannot write into " + files.output().string() + ": Permission denied"))
+      << at_the_begin;
   EXPECT_EQ(files.lines(), Lines());
   std::filesystem::permissions(files.output(), std::filesystem::perms::all);
 }
