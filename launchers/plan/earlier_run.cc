@@ -33,7 +33,8 @@ std::string resolved_configuration(const LaunchOptions& options) {
 
 std::filesystem::path earlier_run(const std::string& given) {
   std::error_code ignored;
-  if (given.find('/') != std::string::npos || std::filesystem::is_directory(given, ignored)) return given;
+  if (std::filesystem::is_directory(given, ignored)) return given;
+  if (given.find('/') != std::string::npos) throw Error(ErrorKind::failed, "there is no run directory " + given);
   return find_run(given).directory;
 }
 
@@ -45,9 +46,16 @@ std::optional<EarlierValues> configuration_of(const std::filesystem::path& run) 
     if (values.text.find(kLaunchSection) != std::string::npos) return values;
     throw Error(ErrorKind::failed, file.string() + " is damaged: it does not name its program; name another run");
   }
-  if (!std::filesystem::exists(run / "checkpoints", ignored)) return std::nullopt;
+  if (!latest_cut(run)) return std::nullopt;
   throw Error(ErrorKind::failed, run.string() + " has no " + kConfigurationFile +
                                      ", so the configuration of its checkpoints is unknown; name another run");
+}
+
+void fail_without_cut(const std::filesystem::path& run, const std::vector<std::string>& problems) {
+  std::string why;
+  for (const std::string& problem : problems) why += "\n  " + problem;
+  throw Error(ErrorKind::failed, "there is no complete checkpoint in " + run.string() +
+                                     ": name another run with --resume, or begin a new one without it" + why);
 }
 
 std::string about_resumed(const std::filesystem::path& run, const std::filesystem::path& binary, std::string text) {
@@ -59,6 +67,8 @@ std::string about_resumed(const std::filesystem::path& run, const std::filesyste
 }
 
 void check_resumed(const std::string& program, const std::filesystem::path& run) {
+  std::vector<std::string> problems;
+  if (!latest_cut(run, &problems)) fail_without_cut(run, problems);
   const auto before = read_record<RunRecord>(run / "run.json");
   if (!before || before->program.empty() || before->program == program) return;
   throw Error(ErrorKind::failed, kind_of(run, *before) + ", but this is " + quote(program) + ": name a run of " +

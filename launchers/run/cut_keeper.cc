@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "launchers/plan/earlier_run.h"
 #include "lp/base/error.h"
 #include "lp/base/text.h"
 
@@ -13,10 +14,7 @@ std::optional<Cut> CutKeeper::find(const std::filesystem::path& run, bool requir
   std::optional<Cut> cut = latest_cut(run, &problems);
   if (!cut.has_value()) {
     if (!required) return std::nullopt;
-    std::string why;
-    for (const std::string& problem : problems) why += "\n  " + problem;
-    throw Error(ErrorKind::failed, "there is no complete checkpoint in " + run.string() +
-                                       ": name another run with --resume, or begin a new one without it" + why);
+    fail_without_cut(run, problems);
   }
   if (cut->fingerprint != launch_.program->fingerprint()) {
     throw Error(ErrorKind::failed, cut->directory.string() +

@@ -243,6 +243,7 @@ void ParameterClient::send(Sent& sent) {
   }
   traffic_.sent += keys.list.size() * sizeof(std::uint64_t) + (sent.pushes ? sent.push.values.bytes() : 0);
   sent.asked = at.serves;
+  sent.watched = false;
   const Client<ParameterService> server = servers_[at.serves].awaited();
   sent.reply =
       sent.pushes ? server.async<&ParameterService::push>(sent.push) : server.async<&ParameterService::pull>(sent.pull);
@@ -250,19 +251,25 @@ void ParameterClient::send(Sent& sent) {
 
 // Usually the awaited reply is the next one, and this thread fetches it.
 void ParameterClient::await(Sent& sent) {
-  while (!sent.answer.has_value()) take(sent.reply.wait_for(kUsual) ? sent : first_ready(sent));
+  while (!sent.answer.has_value()) take(sent.reply.wait_for(kUsual) ? sent : first_ready());
 }
 
-ParameterClient::Sent& ParameterClient::first_ready(Sent& wanted) {
-  std::vector<Sent*> unanswered{&wanted};
+// The replies become ready in any order. Each of them is watched once, however many others come before it.
+ParameterClient::Sent& ParameterClient::first_ready() {
   for (auto& [number, sending] : requests_) {
-    for (Sent& sent : sending.parts) {
-      if (&sent != &wanted && !sent.answer.has_value()) unanswered.push_back(&sent);
+    for (std::size_t i = 0; i < sending.parts.size(); ++i) {
+      Sent& sent = sending.parts[i];
+      if (sent.answer.has_value() || std::exchange(sent.watched, true)) continue;
+      rpc::on_ready_anywhere(*sent.reply.state(), [ready = ready_, number = number, i] { ready->put({number, i}); });
     }
   }
-  std::vector<const Future<Reply>*> replies;
-  for (const Sent* sent : unanswered) replies.push_back(&sent->reply);
-  return *unanswered[when_ready<Reply>(replies).get()];
+  for (;;) {
+    const auto [number, i] = ready_->next().get().value();
+    const auto at = requests_.find(number);
+    if (at == requests_.end()) continue;  // it has failed
+    Sent& sent = at->second.parts[i];
+    if (!sent.answer.has_value() && sent.reply.ready()) return sent;
+  }
 }
 
 // Returns whether a request that failed at the server `asked` can be sent to the replica. If so, the replica serves the

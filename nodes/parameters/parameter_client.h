@@ -9,15 +9,18 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lp/base/array.h"
 #include "lp/base/error.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
+#include "lp/rpc/stream.h"
 #include "nodes/parameters/gradient_encoding.h"
 #include "nodes/parameters/parameter_messages.h"
 #include "nodes/parameters/parameter_server.h"
@@ -124,6 +127,7 @@ class ParameterClient {
     Push push{};
     Pull pull{};
     Future<Reply> reply{};
+    bool watched = false;  // ready_ will have the reply
     std::optional<Reply> answer{};
   };
   struct Sending {
@@ -158,7 +162,7 @@ class ParameterClient {
   void send(Sent& sent);
   Arrival finish(Sending& sending);
   void await(Sent& sent);
-  Sent& first_ready(Sent& wanted);
+  Sent& first_ready();
   void take(Sent& sent);
   bool turn_to_replica(ShardState& at, std::uint32_t shard, std::uint32_t asked, const Error& error) const;
   void check_shard(std::uint32_t shard, std::uint32_t replica) const;
@@ -176,6 +180,9 @@ class ParameterClient {
   std::vector<ShardState> shards_;             // by tensor and shard
   std::map<std::uint64_t, Sending> requests_;  // the requests that nobody has waited for yet
   std::uint64_t last_request_ = 0;
+  // The replies that have come: request and part. Shared with the calls that bring them.
+  using ReadyQueue = rpc::StreamQueue<std::pair<std::uint64_t, std::size_t>>;
+  std::shared_ptr<ReadyQueue> ready_ = std::make_shared<ReadyQueue>();
   std::vector<float> changed_{};  // a gradient after filter or clipping
   Traffic traffic_{};
 };

@@ -248,6 +248,7 @@ void Shard::save(Checkpoint& out, const std::string& name) const {
   out.put(name + "parameters", values());
   out.put(name + "optimizer", values_->optimizer());
   out.put(name + "clocks", clocks);
+  out.put(name + "statistics", statistics_);
   out.put(name + "keys", index_.dense() ? Array<std::uint64_t>() : index_.keys_by_slot());
 }
 
@@ -275,6 +276,7 @@ void Shard::load(const Checkpoint& in, const std::string& name) {
   previous_ = {};
   waiting_.clear();
   progress_.version = in.get<std::uint64_t>(name + "step");
+  statistics_ = in.get<ShardStatistics>(name + "statistics");
   count_workers();
 }
 

@@ -20,6 +20,7 @@ using internal::check_dense_size;
 using internal::kMaxClasses;
 using internal::parse;
 using internal::take_signs;
+using internal::without_byte_order_mark;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r";
@@ -48,8 +49,7 @@ class CsvReader {
   }
 
   Dataset read() {
-    std::string_view rest = text_.bytes;
-    if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);  // the byte order mark of UTF-8
+    std::string_view rest = without_byte_order_mark(text_.bytes);
     if (rest.find('\0') != std::string_view::npos) throw_failed(text_.name + ": is not text: it has a zero byte");
     bool first = true;
     while (!rest.empty()) {

@@ -26,6 +26,7 @@ using internal::kMaxClasses;
 using internal::parse;
 using internal::take_signs;
 using internal::take_word;
+using internal::without_byte_order_mark;
 
 namespace {
 
@@ -116,7 +117,7 @@ Dataset parse_libsvm(const Bytes& text, Storage storage, Eigen::Index least_inpu
   bool has_negative = false;
   std::size_t beyond_binary = 0;  // the first line whose label is neither -1 nor +1
   std::size_t line_number = 0;
-  for (std::string_view rest = text.bytes; !rest.empty();) {
+  for (std::string_view rest = without_byte_order_mark(text.bytes); !rest.empty();) {
     ++line_number;
     const std::size_t end = rest.find('\n');
     std::string_view line = rest.substr(0, end);

@@ -29,6 +29,12 @@ inline void check_plain(const Bytes& file) {
   if (file.bytes.starts_with("\x1f\x8b")) throw_failed(file.name + ": is compressed; run gunzip on it first");
 }
 
+// The text without the byte order mark of UTF-8.
+inline std::string_view without_byte_order_mark(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  return text;
+}
+
 // Makes classes of labels that are −1 or +1.
 inline void take_signs(Dataset& data) {
   data.labels = (data.labels.array() + 1) / 2;

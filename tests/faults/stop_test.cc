@@ -62,6 +62,19 @@ TEST_P(HandlerThatNeverReturns, IsEndedByForceAfterTheGracePeriodAndReported) {
 INSTANTIATE_TEST_SUITE_P(Stop, HandlerThatNeverReturns, testing::Values(true, false),
                          [](const auto& one) { return one.param ? "Spins" : "Blocks"; });
 
+TEST(Stop, WithoutAGracePeriodNodesAreEndedAtOnceAndThatIsNoFailure) {
+  const Config config{.nodes = 2};
+  LaunchOptions options = in_processes(config);
+  options.grace = Duration{};
+  TestRun run(make_services(config), options);
+  auto stuck = run.client(kFirst).async<&Service::block>();
+  while (!run.client(kFirst).call<&Service::stuck>()) {
+  }
+  run.stop("enough");
+  ASSERT_TRUE(run.wait_for(seconds(10)));
+  EXPECT_EQ(run.wait().exit_code(), 0) << run.wait().cause.text();
+}
+
 TEST(Stop, ACallAfterTheEndSaysSo) {
   const Config config{.nodes = 1};
   for (const LaunchType launch : {LaunchType::processes, LaunchType::threads}) {

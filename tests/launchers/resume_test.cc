@@ -151,9 +151,16 @@ TEST_F(MainTest, CutsWithoutAConfigurationAreNotResumed) {
 }
 
 TEST_F(MainTest, ARunWithoutACutCannotBeResumed) {
-  Subprocess program(arguments({"--program=saving", "--resume=" + (directory_ / "nowhere").string()}));
-  EXPECT_EQ(program.wait().code, 2);
-  EXPECT_TRUE(has(program.err(), "there is no complete checkpoint in ")) << program.err();
+  std::filesystem::create_directories(directory_ / "empty/checkpoints");
+  for (const std::string resumed : {"empty", "nowhere"}) {
+    const std::string path = (directory_ / resumed).string();
+    Subprocess program(arguments({"--program=saving", "--resume=" + path}));
+    EXPECT_EQ(program.wait().code, 2);
+    EXPECT_TRUE(has(program.err(),
+                    (resumed == "empty" ? "there is no complete checkpoint in " : "there is no run directory ") + path))
+        << program.err();
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run1"));
 }
 
 TEST_F(MainTest, ResumingNoRunIsNoNewRun) {

@@ -94,7 +94,8 @@ TEST(Schemes, RefuseAFlagWhoseOtherFlagIsMissing) {
 
 TEST(Schemes, RefuseReplicasThatDoNotSaveTheTraining) {
   EXPECT_EQ(refusal({.scheme = "sliced", .replicated = true}),
-            "a server of the scheme sliced shares its process with a worker, whose loss ends the training: give "
+            "--scheme=sliced: a server of the scheme sliced shares its process with a worker, whose loss ends the "
+            "training: give "
             "--restarts with --replicated");
   EXPECT_EQ(refusal({.scheme = "sliced", .restarts = 2, .replicated = true}), "");
 }

@@ -452,6 +452,7 @@ TEST(Shard, WhoHadLeftIsThereAgainAfterACheckpointAndGoesOnWhereItWas) {
   }
   Shard shard = counter(Softsync{}, 2);
   shard.load(saved, "");
+  EXPECT_EQ(shard.statistics().applied, 6U);
   EXPECT_EQ(shard.clock(0), 3U);
   EXPECT_EQ(shard.slowest(), 3U);
   EXPECT_EQ(shard.push(push_of(0, 2, 0, 1)), PushOutcome::duplicate);

@@ -131,6 +131,14 @@ TEST(Libsvm, MinusOneAndPlusOneAreTwoClasses) {
   EXPECT_EQ(libsvm_error("-1 1:1\n1 1:1\n2 1:1\n"), "f:3: expected a label of −1 or +1, because other labels are −1");
 }
 
+TEST(Libsvm, AByteOrderMarkIsNoText) {
+  EXPECT_EQ(parse_libsvm({"\xef\xbb\xbf"
+                          "1 1:2\n0 1:1\n",
+                          "f"})
+                .labels,
+            Eigen::Vector2i(1, 0));
+}
+
 TEST(Libsvm, NamesTheLineThatIsWrong) {
   EXPECT_EQ(libsvm_error("0 1:1\ncat 1:1\n"),
             "f:2: expected a label, a whole number from 0 to 65535 or −1, got \"cat\"");
