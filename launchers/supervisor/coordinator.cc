@@ -16,6 +16,8 @@ namespace {
 constexpr int kProbesPerHeartbeat = 6;
 // When an alarm goes off later than this, this process itself was stopped, and there may be unread answers.
 constexpr auto kLateAlarm = std::chrono::seconds(1);
+// A start that takes longer is logged: nothing else shows why the others wait.
+constexpr auto kSlowStart = std::chrono::seconds(30);
 }  // namespace
 
 Coordinator::Coordinator(const SupervisionGraph& graph, Options options, Executor& executor, Listener& listener)
@@ -71,9 +73,24 @@ std::string Coordinator::why_late(std::size_t index) const {
   return delay.empty() ? "its constructor or load() takes too long" : delay;
 }
 
+// One line for all processes that are slow by now.
+void Coordinator::log_slow_start(std::size_t index) {
+  std::size_t others = 0;
+  for (std::size_t other = 0; other < processes_.size(); ++other) {
+    if (alarms_.has({Due::slow, other})) ++others;
+    alarms_.cancel({Due::slow, other});
+  }
+  const std::string they = others == 0   ? " is"
+                           : others == 1 ? " and another one are"
+                                         : " and " + std::to_string(others) + " others are";
+  listener_.log(graph_.processes[index].name + they + " not ready after " + duration_text(kSlowStart) + ": " +
+                why_late(index) + "; a start may take " + duration_text(options_.start));
+}
+
 void Coordinator::fire(const Key& key, bool late) {
   switch (key.due) {
     case Due::probe: return probe(static_cast<NodeId>(key.index), late);
+    case Due::slow: return log_slow_start(key.index);
     case Due::start:
       return begin_failure(key.index, cause_of(key.index, "was not ready in time: " + why_late(key.index)),
                            Failure::hang);
@@ -160,7 +177,10 @@ void Coordinator::start_process(std::size_t index) {
       }
     }
   }
-  if (!options_.no_deadlines) alarms_.set({Due::start, index}, later(now_, options_.start));
+  if (!options_.no_deadlines) {
+    alarms_.set({Due::start, index}, later(now_, options_.start));
+    if (options_.start > kSlowStart) alarms_.set({Due::slow, index}, now_ + kSlowStart);
+  }
   process.state = Process::State::up;  // from now on the executor reports its end
   ++up_;
   executor_.start(index, process.incarnation,
@@ -261,7 +281,7 @@ void Coordinator::handle(NodeId id, const NodeEvent::Ready& ready) {
   }
   const auto& fellows = graph_.processes[process].nodes;
   if (std::all_of(fellows.begin(), fellows.end(), [&](NodeId fellow) { return nodes_[fellow].ready; })) {
-    alarms_.cancel({Due::start, process});
+    for (const Due due : {Due::start, Due::slow}) alarms_.cancel({due, process});
   }
   handle(id, NodeEvent::Alive{});
   run_if_possible(id);

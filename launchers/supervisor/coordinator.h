@@ -151,7 +151,7 @@ class Coordinator final : public ExecutorEvents {
     std::optional<Cause> cause{};  // failing: the reason
   };
   // The purpose of an alarm. A probe is for a node, the others are for a process.
-  enum class Due : std::uint8_t { probe, start, kill, force, restart, grace, cut };
+  enum class Due : std::uint8_t { probe, start, slow, kill, force, restart, grace, cut };
   struct Key {
     Due due;
     std::size_t index;
@@ -171,6 +171,7 @@ class Coordinator final : public ExecutorEvents {
   static bool is_up(const Process& process);
   bool counts(NodeId node) const;  // the run waits for its run()
   void fire(const Key& key, bool late);
+  void log_slow_start(std::size_t process);
   std::string why_late(std::size_t index) const;
   NodeId find(const std::string& node) const;
   std::vector<std::size_t> find_processes(const std::string& node_or_group) const;

@@ -113,7 +113,7 @@ void Coordinator::unready(std::size_t index) {
 }
 
 void Coordinator::cancel_alarms(std::size_t index) {
-  for (const Due due : {Due::start, Due::kill, Due::force, Due::restart}) alarms_.cancel({due, index});
+  for (const Due due : {Due::start, Due::slow, Due::kill, Due::force, Due::restart}) alarms_.cancel({due, index});
   for (const NodeId node : graph_.processes[index].nodes) alarms_.cancel({Due::probe, node});
 }
 

@@ -78,6 +78,8 @@ TEST_F(CoordinatorTest, WhyANodeIsNotReadyInTimeIsSaid) {
     ready(0);
     ready(1);
     pass(seconds(59));
+    EXPECT_EQ(listener_.logged.back(),
+              std::string("worker/1 is not ready after 30 s: ") + why + "; a start may take 60 s");
     EXPECT_EQ(coordinator_->phase(), Phase::starting);
     pass(seconds(1));
     EXPECT_EQ(coordinator_->result().cause.node, "worker/1");
