@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "lp/base/error.h"
@@ -50,9 +49,10 @@ void Sampler::ask(std::size_t missing) {
 
 // Returns false when no reply came in time.
 bool Sampler::take_reply(Time until) {
-  std::deque<Future<Samples>>& asked = sources_[next_ready(until)].asked;
-  Future<Samples> reply = std::move(asked.front());
-  asked.pop_front();
+  Source& source = sources_[next_ready(until)];
+  Future<Samples> reply = std::move(source.asked.front());
+  source.asked.pop_front();
+  source.watched = false;
   try {
     std::optional<Samples> samples = reply.get_for(lp::until(until));
     if (!samples) return false;
@@ -65,16 +65,23 @@ bool Sampler::take_reply(Time until) {
 }
 
 // The source whose first reply is there first; any when none comes in time. They have their turns, so that one that is
-// always ready does not keep the learner from the others.
+// always ready does not keep the learner from the others. Each reply is watched once, however many others come before.
 std::size_t Sampler::next_ready(Time until) {
   if (sources_.size() == 1) return 0;
   first_ = (first_ + 1) % sources_.size();
-  std::vector<const Future<Samples>*> first;
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    first.push_back(&sources_[(first_ + i) % sources_.size()].asked.front());
+  for (;;) {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      const std::size_t at = (first_ + i) % sources_.size();
+      if (sources_[at].asked.front().ready()) return at;
+    }
+    for (Source& one : sources_) {
+      if (std::exchange(one.watched, true)) continue;
+      rpc::on_ready_anywhere(*one.asked.front().state(), [ready = ready_] { ready->put({}); });
+    }
+    if (!next_) next_ = ready_->next();
+    if (!next_->get_for(lp::until(until))) return first_;
+    next_.reset();
   }
-  Future<std::size_t> ready = when_ready<Samples>(first);
-  return (first_ + ready.get_for(lp::until(until)).value_or(0)) % sources_.size();
 }
 
 std::uint64_t Sampler::update_priorities(std::span<const std::uint64_t> keys, std::span<const double> priorities) {

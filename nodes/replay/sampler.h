@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
+#include "lp/rpc/stream.h"
 #include "nodes/replay/batch.h"
 #include "nodes/replay/server.h"
 
@@ -61,6 +63,7 @@ class Sampler {
     std::uint32_t shard = 0;
     std::uint32_t table = 0;  // its position at this server
     std::deque<Future<Samples>> asked{};
+    bool watched = false;  // ready_ will have an item when the first of them is ready
   };
 
   void ask(std::size_t missing);
@@ -74,7 +77,11 @@ class Sampler {
   std::deque<Source> sources_{};
   std::shared_ptr<const Layout> layout_{};  // shared by its batches
   std::size_t first_ = 0;                   // the source whose turn it is
-  Batch waiting_{};                         // items for the next batch
+  struct IsReady {};
+  using ReadyQueue = rpc::StreamQueue<IsReady>;
+  std::shared_ptr<ReadyQueue> ready_ = std::make_shared<ReadyQueue>();  // shared with the calls that bring replies
+  std::optional<Future<std::optional<IsReady>>> next_{};                // the item of ready_ that is awaited
+  Batch waiting_{};                                                     // items for the next batch
 };
 
 }  // namespace lp::replay
