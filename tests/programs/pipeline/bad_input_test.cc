@@ -1,12 +1,10 @@
 // Records on which functions fail, and inputs that cannot be used: how they are reported, and left out.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -15,12 +13,15 @@
 
 #include "tests/error_of.h"
 #include "tests/full_disk.h"
+#include "tests/no_rights.h"
 #include "tests/programs/pipeline/listed_events.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
 namespace lp {
 namespace {
 
+using test::give_to_all;
+using test::NoRights;
 using test::PipelineFiles;
 using test::run_pipeline;
 using test::write_lines;
@@ -154,31 +155,54 @@ TEST(BadRecordsTest, KeysTimesAndGeneratorsMayFailToo) {
   EXPECT_EQ(files.lines(), (Lines{"0", "5", "6", "7", "8", "9"}));
 }
 
-TEST(BadRecordsTest, ATimeAtTheEndOfTimesIsABadRecordOfEachWindow) {
-  const std::vector<Windows> kinds = {Windows::tumbling(std::chrono::seconds(10)),
-                                      Windows::sliding(std::chrono::seconds(10), std::chrono::seconds(5)),
-                                      Windows::session(std::chrono::seconds(1))};
-  for (const Windows& windows : kinds) {
-    for (const std::uint64_t skipped : {0U, 1U}) {
-      const PipelineFiles files;
-      Pipeline pipeline;
-      const auto time_of = [](std::uint64_t number) { return number == 3 ? kNoTime : static_cast<EventTime>(number); };
-      const auto counts = pipeline.generate([](std::uint64_t number) { return number; }, {.count = 6})
-                              .event_time(time_of)
-                              .key_by([](std::uint64_t) { return 1; })
-                              .window(windows, time_of)
-                              .count();
-      counts.write(files.output(), [](const Windowed<int, std::uint64_t>& one, Output& out) {
+const std::vector<Windows>& kinds_of_windows() {
+  static const std::vector<Windows> kinds = {Windows::tumbling(std::chrono::seconds(10)),
+                                             Windows::sliding(std::chrono::seconds(10), std::chrono::seconds(5)),
+                                             Windows::session(std::chrono::seconds(1))};
+  return kinds;
+}
+
+// Events of one key, of which number 3 has a time for which there are no windows.
+void count_in(const Windows& windows, bool combine, const Pipeline& pipeline, const std::filesystem::path& into) {
+  const auto time_of = [](std::uint64_t number) { return number == 3 ? kNoTime : static_cast<EventTime>(number); };
+  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 6})
+      .event_time(time_of)
+      .key_by([](std::uint64_t) { return 1; }, {.name = "windows"})
+      .window(windows, time_of, {.combine = combine})
+      .count()
+      .write(into, [](const Windowed<int, std::uint64_t>& one, Output& out) {
         if (one.window.begin >= 0) out.line(one.value);
       });
-      const BadEnd end = run(pipeline, {.replicas = 1, .skip_records = skipped});
-      if (skipped == 0) {
-        EXPECT_TRUE(contains(end.failure, "an event has the time -9223372036854775808")) << end.failure;
-      } else {
-        EXPECT_EQ(end.failure, "");
-        EXPECT_EQ(end.result.skipped, 1U);
-        EXPECT_EQ(files.lines(), (Lines{"5"}));
-      }
+}
+
+TEST(BadRecordsTest, ATimeAtTheEndOfTimesIsABadRecordOfEachWindow) {
+  for (const Windows& windows : kinds_of_windows()) {
+    for (const bool combine : {false, true}) {
+      const PipelineFiles files;
+      Pipeline pipeline;
+      count_in(windows, combine, pipeline, files.output());
+      const BadEnd end = run(pipeline, {.replicas = 1, .skip_records = 1});
+      EXPECT_EQ(end.failure, "");
+      EXPECT_EQ(end.result.skipped, 1U);
+      EXPECT_EQ(files.lines(), (Lines{"5"}));
+    }
+  }
+}
+
+// A restart, which would fail likewise, costs an hour.
+TEST(BadRecordsTest, ATimeAtTheEndOfTimesEndsTheRunAtOnceAndNamesItsRecord) {
+  for (const Windows& windows : kinds_of_windows()) {
+    for (const bool combine : {false, true}) {
+      const PipelineFiles files;
+      Pipeline pipeline;
+      count_in(windows, combine, pipeline, files.output());
+      const std::string failure =
+          run_pipeline(pipeline, {.replicas = 1, .restarts = 3, .restart_after = std::chrono::hours(1)});
+      const std::string place =
+          combine ? "generate: the record of the number 3" : "windows: the record with the bytes \"\\u0003";
+      EXPECT_TRUE(contains(failure, place)) << failure;
+      EXPECT_TRUE(contains(failure, ", of the key 1, cannot be used: an event has the time -9223372036854775808"))
+          << failure;
     }
   }
 }
@@ -289,26 +313,6 @@ TEST(BadInputTest, InputsThatAreNotThereOrVanishAreNamed) {
     if (shrinks) files.write("b", "two\n");
   }
 }
-
-// While it lives, this process has no more rights to files than others, also where the tests run as root.
-class NoRights {
- public:
-  NoRights() {
-    constexpr uid_t kNobody = 65534;
-    if (before_ == 0) done_ = ::seteuid(kNobody) == 0;
-  }
-  ~NoRights() {
-    if (done_ && ::seteuid(before_) != 0) std::abort();
-  }
-  NoRights(const NoRights&) = delete;
-  NoRights& operator=(const NoRights&) = delete;
-
- private:
-  const uid_t before_ = ::geteuid();
-  bool done_ = false;
-};
-
-void give_to_all(const std::filesystem::path& path) { std::filesystem::permissions(path, std::filesystem::perms::all); }
 
 TEST(BadInputTest, AFileThatMayNotBeReadIsNamed) {
   const PipelineFiles files;
