@@ -5,6 +5,7 @@
 
 #include "lp/base/text.h"
 #include "nodes/dataflow/file_error.h"
+#include "nodes/stream/unusable.h"
 
 namespace lp::dataflow {
 
@@ -23,6 +24,8 @@ namespace {
 FunctionError present_failure() {
   rethrow_file_error();
   try {
+    throw;
+  } catch (const Unusable&) {
     throw;
   } catch (const FunctionError& error) {
     return error;
