@@ -290,6 +290,16 @@ TEST(BadInputTest, ARecordThatIsTooLongIsNamedOrLeftOut) {
   EXPECT_EQ(files.lines(), (Lines{"one", "two"}));
 }
 
+// A restart, which would fail likewise, costs an hour.
+TEST(BadInputTest, AFieldInQuotesThatNeverEndsEndsTheRunAtOnce) {
+  const PipelineFiles files;
+  const std::string path = files.write("rows.csv", "name,value\na,\"1\nb,2\nc,3\n");
+  const std::string failure = run_pipeline(copy_of(files, {.format = InputFormat::csv}),
+                                           {.restarts = 3, .restart_after = std::chrono::hours(1)});
+  EXPECT_TRUE(contains(failure, "lines: " + path + ": the quote at byte 13 begins a field that has no closing quote"))
+      << failure;
+}
+
 TEST(BadInputTest, InputsThatAreNotThereOrVanishAreNamed) {
   const PipelineFiles files;
   EXPECT_TRUE(contains(run(copy_of(files), {}).failure, "no input matches " + files.input().string()));
