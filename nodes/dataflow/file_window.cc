@@ -5,19 +5,17 @@
 #include <cerrno>
 #include <utility>
 
-#include "nodes/dataflow/file_error.h"
-
 namespace lp::dataflow {
 namespace {
-
-[[noreturn]] void fail(const std::string& path, int error) { throw FileError(path, "cannot be read", error); }
-
+constexpr const char* kProblem = "cannot be read";
 }  // namespace
 
 Descriptor open_to_read(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) fail(path, errno);
-  return file;
+  if (file) return file;
+  const int error = errno;
+  if (error == EACCES || error == EPERM) throw ClosedFileError(path, kProblem, error);
+  throw FileError(path, kProblem, error);
 }
 
 std::size_t read_at(const Descriptor& file, const std::string& path, std::uint64_t offset, std::span<char> into) {
@@ -29,7 +27,7 @@ std::size_t read_at(const Descriptor& file, const std::string& path, std::uint64
     if (read > 0) {
       done += static_cast<std::size_t>(read);
     } else if (errno != EINTR) {
-      fail(path, errno);
+      throw FileError(path, kProblem, errno);
     }
   }
   return done;

@@ -10,11 +10,18 @@
 #include <vector>
 
 #include "lp/base/descriptor.h"
+#include "nodes/dataflow/file_error.h"
 #include "nodes/dataflow/input_source.h"
 
 namespace lp::dataflow {
 
-// Opens a file for reading. Error::failed with the system's reason.
+// A file may not be opened by this user.
+class ClosedFileError : public FileError {
+ public:
+  using FileError::FileError;
+};
+
+// Opens a file for reading. FileError with the system's reason.
 Descriptor open_to_read(const std::string& path);
 
 // Reads at most `into.size()` bytes from `offset` on, fewer only at the end of the file.

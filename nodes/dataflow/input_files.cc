@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -116,14 +117,15 @@ class InputSearch {
   std::vector<UnreadableInput> unreadable_{};
 };
 
-// Each file under the first of its names.
-std::vector<std::string> once_each(const std::vector<std::string>& files) {
-  std::vector<std::string> out;
-  std::set<std::pair<::dev_t, ::ino_t>> seen;
+// The first name of each file with several ones, by each of the others.
+std::map<std::string, std::string> first_names_of(const std::vector<std::string>& files) {
+  std::map<std::string, std::string> out;
+  std::map<std::pair<::dev_t, ::ino_t>, std::string> seen;
   for (const std::string& path : files) {
     struct ::stat status {};
-    if (::stat(path.c_str(), &status) == 0 && !seen.emplace(status.st_dev, status.st_ino).second) continue;
-    out.push_back(path);
+    if (::stat(path.c_str(), &status) != 0) continue;
+    const auto [at, is_first] = seen.try_emplace({status.st_dev, status.st_ino}, path);
+    if (!is_first) out.emplace(path, at->second);
   }
   return out;
 }
@@ -277,6 +279,7 @@ FoundInputs find_inputs_here(const std::vector<std::string>& paths) {
   std::vector<UnreadableInput> unreadable;
   FoundInputs out = find_readable_inputs(paths, unreadable);
   if (!unreadable.empty()) throw Error(ErrorKind::failed, unreadable.front().why);
+  out.first_names = first_names_of(out.files);
   return out;
 }
 
@@ -284,7 +287,8 @@ std::vector<std::string> find_inputs(const std::vector<std::string>& paths) {
   if (paths.empty()) throw Error(ErrorKind::failed, "no input is given: name files, directories or globs");
   FoundInputs found = find_inputs_here(paths);
   if (!found.unmatched.empty()) fail_on_unmatched(found.unmatched.front());
-  return once_each(found.files);
+  std::erase_if(found.files, [&](const std::string& path) { return found.first_names.contains(path); });
+  return std::move(found.files);
 }
 
 std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options,

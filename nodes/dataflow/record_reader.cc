@@ -149,8 +149,8 @@ bool RecordReader::skip_long_record() {
 void RecordReader::check_quotes() const {
   const std::optional<std::uint64_t> begin = rows_.open_since();
   if (!begin) return;
-  throw Error(ErrorKind::failed, split_.path + ": the quote at byte " + std::to_string(*begin) +
-                                     " begins a field that has no closing quote up to the end of the file");
+  throw UnclosedQuoteError(split_.path + ": the quote at byte " + std::to_string(*begin) +
+                           " begins a field that has no closing quote up to the end of the file");
 }
 
 bool RecordReader::next_other(std::string_view& record) {

@@ -27,6 +27,12 @@ class RecordError : public Error {
   explicit RecordError(const std::string& text) : Error(ErrorKind::failed, text) {}
 };
 
+// A field of CSV in quotes goes on to the end of its file, so nobody knows the rows there, however often it is read.
+class UnclosedQuoteError : public Error {
+ public:
+  explicit UnclosedQuoteError(const std::string& text) : Error(ErrorKind::failed, text) {}
+};
+
 class RecordReader {
  public:
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 18;  // fits a core's cache
@@ -36,8 +42,8 @@ class RecordReader {
 
   // Reads the next record into `record`, which is valid until the next call: a line without its end, a row of CSV
   // without its line end, or the bytes after a length. Returns false when there is none. RecordError for a record
-  // that is longer than InputOptions::longest_record, or is cut off; Error::failed when the file ends too early, also
-  // within quotes of CSV, or cannot be read.
+  // that is longer than InputOptions::longest_record, or is cut off; UnclosedQuoteError; Error::failed when the file
+  // ends too early, or cannot be read.
   bool next(std::string_view& record) {
     if (format_ == InputFormat::lines) [[likely]] {
       return next_line(record);

@@ -312,6 +312,9 @@ void MapReduceMaster::take_failure(std::uint32_t worker, const WorkReport& repor
     return;
   }
   ++failures_;
+  if (report.hopeless) {
+    return fail_job("a task failed in worker/" + std::to_string(worker) + ": " + report.failure);
+  }
   if (report.died) book.forbid_copies(report.task);
   if (report.died && !died_before(report)) {
     book.take_back(report.task, worker);

@@ -8,6 +8,7 @@
 
 #include "lp/base/error.h"
 #include "nodes/dataflow/file_window.h"
+#include "nodes/dataflow/record_reader.h"
 
 namespace lp {
 
@@ -149,6 +150,9 @@ WorkReport MapReduceWorker::attempt(const WorkOrder& order) {
   } catch (const dataflow::BadRecordError& error) {
     failed.bad = error.bad();
     failed.repeats = error.repeats();
+    failed.failure = error.text();
+  } catch (const dataflow::UnclosedQuoteError& error) {
+    failed.hopeless = true;
     failed.failure = error.text();
   } catch (...) {
     const Error error = as_error(std::current_exception());

@@ -77,6 +77,7 @@ struct WorkReport {
   std::string failure{};
   std::optional<BadRecord> bad{};     // with a failure on a record
   bool repeats = false;               // the function was called with that record again, and has failed again
+  bool hopeless = false;              // no other attempt can do the task
   bool died = false;                  // the worker's process ended on that record
   std::vector<std::uint32_t> lost{};  // map tasks whose runs cannot be read
   bool failed() const { return !failure.empty(); }

@@ -28,31 +28,13 @@
 
 namespace lp::dataflow {
 
-// Which flow a record of a key came from: the last byte of its value in a run.
-enum class Side : char { cached, other };
-
-// Adds records to a sorted state, each with its side.
-class SideWriter {
- public:
-  template <class K, class T>
-  void add(SortedState& state, const K& key, const T& record, Side side) {
-    bytes_.clear();
-    write_record(bytes_, record);
-    bytes_.number(side);
-    state.output().add({KeyBytes<K>(key).view(), bytes_.view()});
-  }
-
- private:
-  RecordWriter bytes_{};
-};
-
 // The records of this replica's keys, in one run.
 template <class K, class T, class KeyOf>
 class CacheByKey final : public AtEnd<T, SortedRun> {
  public:
   CacheByKey(StageSite& site, KeyOf key_of) : AtEnd<T, SortedRun>(site, std::nullopt), key_of_(std::move(key_of)) {}
   void take(std::span<const T> records) override {
-    for (const T& one : records) writer_.add<K>(this->state_, key_of_(one), one, Side::cached);
+    for (const T& one : records) writer_.add<K>(this->state_, key_of_(one), one, Side::left);
   }
 
  private:
@@ -115,47 +97,25 @@ class CacheWriter final : public Operator, public Consumer<Either<SortedRun, B>>
   std::vector<std::uint32_t> owners_{};
 };
 
-// f(key, cached, others, collector), once for each key of either, in the order of the keys.
+// Those of runs that other replicas have made, and of another flow, by key.
 template <class K, class A, class B, class U, class KeyOf, class F>
-class CoGroupCached final : public AtEndByKey<K, Either<SortedRun, B>, U> {
+class CoGroupCached final : public CoGroup<K, A, B, Either<SortedRun, B>, U, F> {
  public:
   using Record = Either<SortedRun, B>;
   CoGroupCached(StageSite& site, KeyOf key_of, F f)
-      : AtEndByKey<K, Record, U>(site, std::nullopt), bad_(site.bad), key_of_(std::move(key_of)), f_(std::move(f)) {}
+      : CoGroup<K, A, B, Record, U, F>(site, std::move(f)), key_of_(std::move(key_of)) {}
   void take(std::span<const Record> records) override {
     for (const Record& one : records) {
       if (one.left) {
         this->state_.add(*one.left);
       } else {
-        writer_.add<K>(this->state_, key_of_(*one.right), *one.right, Side::other);
+        this->add(K(key_of_(*one.right)), *one.right, Side::right);
       }
     }
   }
 
  private:
-  void make_result(Groups& groups) override {
-    out_.clear();
-    RecordBag cached;
-    RecordBag others;
-    for (std::string_view value; groups.next_value(value);) {
-      const std::string_view record = value.substr(0, value.size() - 1);
-      if (value.back() == static_cast<char>(Side::cached)) {
-        cached.add_bytes(record, 1);
-      } else {
-        others.add_bytes(record, 1);
-      }
-    }
-    const auto key = key_of<K>(groups.key());
-    out_.make(
-        bad_, [&] { f_(key, cached.records<A>(), others.records<B>(), out_); }, [&] { return records_of_key(key); });
-    out_.flush();  // before the bytes go
-  }
-
-  const BadRecords& bad_;
   KeyOf key_of_;
-  F f_;
-  SideWriter writer_{};
-  Collector<U> out_{*this};
 };
 
 }  // namespace lp::dataflow

@@ -14,8 +14,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "lp/base/text.h"
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/operators/late_events.h"
 #include "nodes/stream/operator.h"
@@ -99,7 +102,17 @@ class EventTimes final : public Operator,
     try {
       this->emit(all);
     } catch (...) {
-      fail_at({.location = "an event that waited for later ones"}, [&] { this->emit(all); });
+      FailureSite site;
+      fail_at(site, [&] { give_one_by_one(events, site.location); });
+    }
+  }
+  void give_one_by_one(const RecordBag& events, std::string& location) {
+    for (RecordBytes in(events.bytes); !in.empty();) {
+      const std::string_view rest = in.rest();
+      const T one = read_record<T>(in);
+      location = "an event that waited for later ones, with the bytes " +
+                 quote(rest.substr(0, rest.size() - in.rest().size()));
+      this->emit({&one, 1});
     }
   }
 

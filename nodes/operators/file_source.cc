@@ -98,6 +98,8 @@ StageSource::Step FileSource::step() {
       batch_.clear();
       return Step::read;
     }
+  } catch (const UnclosedQuoteError& error) {
+    throw Unusable(site_.stage + ": " + error.text());
   } catch (const RecordError&) {
     batch_.clear();
     try {

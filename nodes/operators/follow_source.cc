@@ -127,16 +127,14 @@ bool FollowSource::lacks_some(const Files& found) const {
 
 FollowSource::Files FollowSource::find_files() {
   notes_.clear();
-  unreadable_.clear();
-  std::map<Identity, File> before;
-  for (const auto& [path, file] : files_) before.emplace(file.identity, file);
-  std::set<std::pair<Device, Identity>> seen;
+  Look look{.unreadable = std::exchange(unreadable_, {})};
+  for (const auto& [path, file] : files_) look.before.emplace(file.identity, file);
   std::set<std::string> missing;
   Files now;
   for (const std::string& path : options_.paths) {
     std::vector<UnreadableInput> unreadable;
     const FoundInputs found = find_readable_inputs({path}, unreadable);
-    for (const std::string& file : found.files) add_file(file, before, seen, now);
+    for (const std::string& file : found.files) add_file(file, look, now);
     for (const std::string& one : found.unmatched) missing.insert(one);
     for (UnreadableInput& one : unreadable) unreadable_.insert_or_assign(std::move(one.path), std::move(one.why));
   }
@@ -162,25 +160,36 @@ void FollowSource::keep_unreadable(Files& out) const {
       return path == one.first || path.starts_with(one.first + "/");
     };
     if (there.contains(file.identity) || std::none_of(unreadable_.begin(), unreadable_.end(), has_file)) continue;
-    File& kept = out.insert_or_assign(path, file).first->second;
-    kept.size = kept.offset;
-    kept.changed = false;
+    hold(out.insert_or_assign(path, file).first->second);
   }
 }
 
+// The file cannot be read now. The look that finds it again takes it as changed, whatever has happened to it.
+void FollowSource::hold(File& file) {
+  file.size = file.offset;
+  file.changed = false;
+  file.written = 0;
+  file.seen = 0;
+}
+
+// The file may not be opened: it waits where it is, and each look tries it again.
+void FollowSource::leave_closed(const std::string& path, File& file, const std::string& why) {
+  unreadable_.insert_or_assign(path, why);
+  hold(file);
+}
+
 // Adds a file that is there, with what was known about it, unless it is there under another name.
-void FollowSource::add_file(const std::string& path, const std::map<Identity, File>& before,
-                            std::set<std::pair<Device, Identity>>& seen, Files& out) {
+void FollowSource::add_file(const std::string& path, Look& look, Files& out) {
   const auto status = status_of(path);
   if (path == options_.until || !status) return;
   File file{.identity = identity_of(*status)};
   if (!site_.owns(group_of(file.identity))) return;
-  if (!seen.emplace(Device(status->stx_dev_major, status->stx_dev_minor), file.identity).second) return;
-  const auto known = before.find(file.identity);
+  if (!look.seen.emplace(Device(status->stx_dev_major, status->stx_dev_minor), file.identity).second) return;
+  const auto known = look.before.find(file.identity);
   const auto namesake = files_.find(path);
   if (namesake != files_.end() && namesake->second.identity == file.identity) {
     file = namesake->second;
-  } else if (known != before.end()) {
+  } else if (known != look.before.end()) {
     file = known->second;
   } else if (namesake != files_.end()) {
     notes_.push_back(path + " is another file now, and is read from its begin");
@@ -190,6 +199,14 @@ void FollowSource::add_file(const std::string& path, const std::map<Identity, Fi
   }
   file.changed |= std::exchange(file.written, nanoseconds(status->stx_mtime)) != file.written;
   file.size = status->stx_size == file.seen && !file.changed && !ending_ ? file.offset : status->stx_size;
+  if (look.unreadable.contains(path)) {
+    try {
+      open_to_read(path);
+    } catch (const ClosedFileError& error) {
+      leave_closed(path, file, error.text());
+    } catch (const Error&) {  // read() finds it likewise
+    }
+  }
   out.insert_or_assign(path, file);
 }
 
@@ -283,6 +300,10 @@ bool FollowSource::read(const std::string& path, File& file) {
       return false;
     }
     size = read_at(in, path, block_offset_, block_);
+  } catch (const ClosedFileError& error) {
+    leave_closed(path, file, error.text());
+    if (troubles_.insert(error.text()).second) log_line(site_.stage + ": " + error.text());
+    return false;
   } catch (const Error&) {
     if (status_of(path)) throw;
     file.size = file.offset;  // it has just gone

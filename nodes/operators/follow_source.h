@@ -81,14 +81,22 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   using Device = std::pair<std::uint32_t, std::uint32_t>;  // where a file is, on this host
   using Files = std::map<std::string, File>;               // by path
 
+  // What a look at all paths knows already.
+  struct Look {
+    std::map<Identity, File> before{};
+    std::map<std::string, std::string> unreadable{};  // at the look before it
+    std::set<std::pair<Device, Identity>> seen{};     // in this look
+  };
+
   static Identity identity_of(const struct statx& status);
   void poll_files();
   Files find_files();
   void note_missing(std::set<std::string> paths);
   void keep_unreadable(Files& out) const;
   bool lacks_some(const Files& found) const;
-  void add_file(const std::string& path, const std::map<Identity, File>& before,
-                std::set<std::pair<Device, Identity>>& seen, Files& out);
+  void add_file(const std::string& path, Look& look, Files& out);
+  static void hold(File& file);
+  void leave_closed(const std::string& path, File& file, const std::string& why);
   void watch_directories();
   static bool has_more(const File& file) { return file.offset < file.size || file.changed; }
   static std::string name_of(const Identity& identity);
@@ -120,7 +128,7 @@ class FollowSource final : public Operator, public StageSource, public Producer<
   bool ending_ = false;               // nothing more will come
   std::vector<std::string> notes_{};  // lines to log about the files that were found
   std::set<std::string> missing_{};   // paths about which there was such a line, because they named nothing
-  std::map<std::string, std::string> unreadable_{};  // paths at the last look, with the reason
+  std::map<std::string, std::string> unreadable_{};  // paths since the last look, with the reason
   std::set<std::string> troubles_{};                 // the reasons that were logged
   std::vector<char> block_{};
   std::uint64_t block_offset_ = 0;

@@ -14,7 +14,9 @@
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/operators/at_end.h"
+#include "nodes/operators/state_budget.h"
 #include "nodes/stream/operator.h"
+#include "nodes/stream/record_bag.h"
 #include "nodes/stream/stage_plan.h"
 
 namespace lp {
@@ -91,6 +93,67 @@ class GroupByKey final : public AtEndByKey<K, T, U> {
   Collector<U> out_{*this};
 };
 
+// Which of two flows a record of a key came from: the last byte of its value in a run.
+enum class Side : char { left, right };
+
+// Adds records to a sorted state, each with its side.
+class SideWriter {
+ public:
+  template <class K, class T>
+  void add(SortedState& state, const K& key, const T& record, Side side) {
+    bytes_.clear();
+    write_record(bytes_, record);
+    bytes_.number(side);
+    state.output().add({KeyBytes<K>(key).view(), bytes_.view()});
+  }
+
+ private:
+  RecordWriter bytes_{};
+};
+
+// f(key, lefts, rights, collector), once for each key of either flow, in the order of the keys. The records of a key
+// are in memory, and end the run when that is too little. Its children take the records.
+template <class K, class A, class B, class T, class U, class F>
+class CoGroup : public AtEndByKey<K, T, U> {
+ protected:
+  CoGroup(StageSite& site, F f)
+      : AtEndByKey<K, T, U>(site, std::nullopt),
+        bad_(site.bad),
+        f_(std::move(f)),
+        budget_(site, "the records of a key") {}
+  template <class R>
+  void add(const K& key, const R& record, Side side) {
+    writer_.add(this->state_, key, record, side);
+  }
+
+ private:
+  void make_result(Groups& groups) final {
+    out_.clear();
+    const auto key = key_of<K>(groups.key());
+    RecordBag lefts, rights;
+    for (std::string_view value; groups.next_value(value);) {
+      RecordBag& bag = value.back() == static_cast<char>(Side::left) ? lefts : rights;
+      bag.add_bytes(value.substr(0, value.size() - 1), 1);
+      if (lefts.bytes_with_records<A>() + rights.bytes_with_records<B>() > budget_.memory()) {
+        budget_.fail(records_of_key(key), "make several keys of this one");
+      }
+    }
+    const auto call = [&] {
+      const std::vector<A> left = lefts.records<A>();
+      const std::vector<B> right = rights.records<B>();
+      f_(key, left, right, out_);
+    };
+    out_.make(bad_, call, [&] { return records_of_key(key); });
+    out_.flush();  // before the bytes go
+  }
+
+  const BadRecords& bad_;
+  F f_;
+  const StateBudget budget_;
+  SideWriter writer_{};
+  Collector<U> out_{*this};
+};
+
 // Calls out(f(left, right)) for each pair. One on which f fails may be left out.
 template <class F>
 struct EachPair {
@@ -110,6 +173,27 @@ template <class A, class B>
 struct Either {
   std::optional<A> left{};
   std::optional<B> right{};
+};
+
+// The records of both flows by key.
+template <class K, class A, class B, class U, class KeyOf, class F>
+class CoGroupByKey final : public CoGroup<K, A, B, Either<A, B>, U, F> {
+ public:
+  CoGroupByKey(StageSite& site, KeyOf key_of, F f)
+      : CoGroup<K, A, B, Either<A, B>, U, F>(site, std::move(f)), key_of_(std::move(key_of)) {}
+  void take(std::span<const Either<A, B>> records) override {
+    for (const Either<A, B>& one : records) {
+      const K key = key_of_(one);
+      if (one.left) {
+        this->add(key, *one.left, Side::left);
+      } else {
+        this->add(key, *one.right, Side::right);
+      }
+    }
+  }
+
+ private:
+  KeyOf key_of_;
 };
 
 // A record of a key that was divided into parts.

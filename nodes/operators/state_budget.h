@@ -30,7 +30,8 @@ class StateBudget {
       : all_(static_cast<std::size_t>(site.options.memory)),
         memory_(static_cast<std::size_t>(static_cast<double>(all_) * part)),
         next_(memory_),
-        what_(std::move(what) + " of the stage " + site.stage) {}
+        what_(std::move(what)),
+        stage_(site.stage) {}
 
   std::size_t memory() const { return memory_; }
   // The state has grown by so many bytes at most. measure() returns the size of the whole state; it is called when that
@@ -51,9 +52,11 @@ class StateBudget {
     grown_ = 0;
     next_ = memory_;
   }
-  [[noreturn]] void fail() const {
-    throw Unusable(what_ + " need more than PipelineOptions::memory, which is " + memory_text(all_) +
-                   ": raise it, or give the stage more replicas");
+  [[noreturn]] void fail() const { fail(what_, "give the stage more replicas"); }
+  // The same for a part of the state, for which there is another way out.
+  [[noreturn]] void fail(const std::string& what, const std::string& way_out) const {
+    throw Unusable(what + " of the stage " + stage_ + " need more than PipelineOptions::memory, which is " +
+                   memory_text(all_) + ": raise it, or " + way_out);
   }
 
  private:
@@ -68,6 +71,7 @@ class StateBudget {
   std::size_t next_;       // how much the state may grow until it is measured
   std::size_t grown_ = 0;  // since it was measured, at most
   const std::string what_;
+  const std::string stage_;
 };
 
 }  // namespace lp::dataflow

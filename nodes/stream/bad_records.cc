@@ -5,6 +5,7 @@
 
 #include "lp/base/text.h"
 #include "nodes/dataflow/file_error.h"
+#include "nodes/stream/unusable.h"
 
 namespace lp::dataflow {
 
@@ -23,6 +24,8 @@ namespace {
 FunctionError present_failure() {
   rethrow_file_error();
   try {
+    throw;
+  } catch (const Unusable&) {
     throw;
   } catch (const FunctionError& error) {
     return error;
@@ -61,9 +64,10 @@ void BadRecords::fail_late() const {
 
 void fail_at(const FailureSite& site, const std::function<void()>& f) {
   const FunctionError error = present_failure();
-  if (error.tried_again()) throw;
+  if (error.has_location()) throw;
   const bool repeats = !error.may_pass() && fails_again(f);
-  throw FunctionError(error, site, repeats);
+  if (!error.tried_again()) throw FunctionError(error, site, repeats);
+  throw FunctionError(error, {.location = error.location(site.location)}, error.repeats());
 }
 
 std::string bad_record_text(const std::string& location, const Error& error) {

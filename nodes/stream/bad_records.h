@@ -79,7 +79,7 @@ class BadRecords {
 
 // In a handler of an exception of f(), whose failure does not depend on a record of the first operator alone: calls it
 // once more, and throws FunctionError with the site, which f() may change, and whether it has failed again. It throws
-// the exception itself when that is not about a record, or was tried again already.
+// the exception itself when that is not about a record, or has a location already.
 [[noreturn]] void fail_at(const FailureSite& site, const std::function<void()>& f);
 
 // "the record at byte 8 of a.csv cannot be used: std::invalid_argument: no number".

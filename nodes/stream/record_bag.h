@@ -1,9 +1,11 @@
 #pragma once
 // Records of one type that are kept as bytes, so that they own what they refer to. A value.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "nodes/dataflow/record_codec.h"
@@ -23,6 +25,12 @@ struct RecordBag {
   void add_bytes(std::string_view more, std::uint64_t records) {
     bytes.append(more);
     count += records;
+  }
+  // The bytes of memory that the bag and records<T>() need together, at most about.
+  template <class T>
+  std::size_t bytes_with_records() const {
+    const std::size_t copies = std::is_trivially_copyable_v<T> ? 1 : 2;  // others own what they have
+    return copies * bytes.size() + count * sizeof(T);
   }
   // They refer to the bag.
   template <class T>

@@ -123,23 +123,31 @@ class WindowOperator final : public Operator,
     if constexpr (std::is_same_v<K, std::string_view>) results_.flush();
   }
 
-  EventTime time() const {
+  EventTime checked_time() const {
     const auto at = static_cast<EventTime>(f_.time_of(*record_));
     check_event_time(at);
     return at;
+  }
+  // FunctionError when the record has no time for which there are windows: a restart would not give it another one.
+  EventTime time(const K& key) const {
+    try {
+      return checked_time();
+    } catch (...) {
+      fail_at({.key = key_name(key)}, [this] { checked_time(); });
+    }
   }
   bool add() {
     const K key = f_.key_of(*record_);
     const KeyBytes<K> bytes(key);
     if (const Window* const part = f_.part_of(*record_)) return sums_->add_part(bytes.view(), *part);
-    return sums_->add(bytes.view(), time());
+    return sums_->add(bytes.view(), time(key));
   }
   // Whether the event can be added; else it is left out, and has changed nothing.
   bool fits() {
     if (f_.part_of(*record_) != nullptr) return true;
     try {
       const K key = f_.key_of(*record_);
-      const EventTime at = time();
+      const EventTime at = time(key);
       if constexpr (!kAddsAll<Sum>) sums_->try_add(KeyBytes<K>(key).view(), at);
     } catch (...) {
       bad_.skip();

@@ -12,7 +12,6 @@
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/operators/group.h"
 #include "nodes/operators/keyed_state.h"
-#include "nodes/stream/record_bag.h"
 #include "nodes/windows/windows.h"
 #include "programs/pipeline/cached_flow.h"
 #include "programs/pipeline/flow.h"
@@ -78,14 +77,10 @@ class KeyedFlow {
   // vectors, are in memory.
   template <class U, class B, class F>
   Flow<U> co_group(const KeyedFlow<K, B>& other, F f) const {
-    using Both = dataflow::Either<T, B>;
-    return together(other).template group<U>([f = std::move(f)](const K& key, Records<Both>& records, auto& out) {
-      dataflow::RecordBag bag;
-      for (std::string_view bytes; records.next_bytes(bytes);) bag.add_bytes(bytes, 1);
-      const auto both = bag.template records<Both>();
-      const auto sides = dataflow::split(both);
-      f(key, sides.first, sides.second, out);
-      out.flush();
+    const auto both = together(other);
+    using Join = dataflow::CoGroupByKey<K, T, B, U, std::decay_t<decltype(both.key_of())>, F>;
+    return both.template behind<U>([key_of = both.key_of(), f = std::move(f)](dataflow::StageSite& site) {
+      return std::make_unique<Join>(site, key_of, f);
     });
   }
   // f(left, right) makes a record, for each pair of records of the same key, when both flows have ended. When a key has

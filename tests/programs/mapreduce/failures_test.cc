@@ -153,6 +153,7 @@ TEST(MapReduceFailuresTest, AFieldInQuotesThatNeverEndsIsNoRecordToSkip) {
   options.job.skip_records = 10;
   const std::string failure = run_map_reduce(Columns(), options).failure;
   EXPECT_TRUE(has(failure, "the quote at byte 13 begins a field that has no closing quote")) << failure;
+  EXPECT_TRUE(has(failure, "a task failed in worker/")) << "once, as all attempts would: " << failure;
 }
 
 TEST(MapReduceFailuresTest, AHugeRecordIsReadOrRefusedOrSkipped) {

@@ -1,12 +1,10 @@
 // Records on which functions fail, and inputs that cannot be used: how they are reported, and left out.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -15,12 +13,15 @@
 
 #include "tests/error_of.h"
 #include "tests/full_disk.h"
+#include "tests/no_rights.h"
 #include "tests/programs/pipeline/listed_events.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
 namespace lp {
 namespace {
 
+using test::give_to_all;
+using test::NoRights;
 using test::PipelineFiles;
 using test::run_pipeline;
 using test::write_lines;
@@ -154,30 +155,65 @@ TEST(BadRecordsTest, KeysTimesAndGeneratorsMayFailToo) {
   EXPECT_EQ(files.lines(), (Lines{"0", "5", "6", "7", "8", "9"}));
 }
 
-TEST(BadRecordsTest, ATimeAtTheEndOfTimesIsABadRecordOfEachWindow) {
-  const std::vector<Windows> kinds = {Windows::tumbling(std::chrono::seconds(10)),
-                                      Windows::sliding(std::chrono::seconds(10), std::chrono::seconds(5)),
-                                      Windows::session(std::chrono::seconds(1))};
-  for (const Windows& windows : kinds) {
-    for (const std::uint64_t skipped : {0U, 1U}) {
-      const PipelineFiles files;
-      Pipeline pipeline;
-      const auto time_of = [](std::uint64_t number) { return number == 3 ? kNoTime : static_cast<EventTime>(number); };
-      const auto counts = pipeline.generate([](std::uint64_t number) { return number; }, {.count = 6})
-                              .event_time(time_of)
-                              .key_by([](std::uint64_t) { return 1; })
-                              .window(windows, time_of)
-                              .count();
-      counts.write(files.output(), [](const Windowed<int, std::uint64_t>& one, Output& out) {
+const std::vector<Windows>& kinds_of_windows() {
+  static const std::vector<Windows> kinds = {Windows::tumbling(std::chrono::seconds(10)),
+                                             Windows::sliding(std::chrono::seconds(10), std::chrono::seconds(5)),
+                                             Windows::session(std::chrono::seconds(1))};
+  return kinds;
+}
+
+// Events of one key, of which this one has a time for which there are no windows.
+struct BadEvent {
+  std::uint64_t number = 3;
+  EventTime time = kNoTime;
+};
+void count_in(const Windows& windows, bool combine, const Pipeline& pipeline, const std::filesystem::path& into,
+              BadEvent bad = {}) {
+  const auto time_of = [bad](std::uint64_t number) {
+    return number == bad.number ? bad.time : static_cast<EventTime>(number);
+  };
+  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 6})
+      .event_time(time_of)
+      .key_by([](std::uint64_t) { return 1; }, {.name = "windows"})
+      .window(windows, time_of, {.combine = combine})
+      .count()
+      .write(into, [](const Windowed<int, std::uint64_t>& one, Output& out) {
         if (one.window.begin >= 0) out.line(one.value);
       });
-      const BadEnd end = run(pipeline, {.replicas = 1, .skip_records = skipped});
-      if (skipped == 0) {
-        EXPECT_TRUE(contains(end.failure, "an event has the time -9223372036854775808")) << end.failure;
-      } else {
-        EXPECT_EQ(end.failure, "");
-        EXPECT_EQ(end.result.skipped, 1U);
-        EXPECT_EQ(files.lines(), (Lines{"5"}));
+}
+
+TEST(BadRecordsTest, ATimeAtTheEndOfTimesIsABadRecordOfEachWindow) {
+  for (const Windows& windows : kinds_of_windows()) {
+    for (const bool combine : {false, true}) {
+      const PipelineFiles files;
+      Pipeline pipeline;
+      count_in(windows, combine, pipeline, files.output());
+      const BadEnd end = run(pipeline, {.replicas = 1, .skip_records = 1});
+      EXPECT_EQ(end.failure, "");
+      EXPECT_EQ(end.result.skipped, 1U);
+      EXPECT_EQ(files.lines(), (Lines{"5"}));
+    }
+  }
+}
+
+// A restart, which would fail likewise, costs an hour. The last event seems to be from the future until the flow ends.
+TEST(BadRecordsTest, ATimeAtTheEndOfTimesEndsTheRunAtOnceAndNamesItsRecord) {
+  for (const Windows& windows : kinds_of_windows()) {
+    for (const bool combine : {false, true}) {
+      for (const BadEvent bad : {BadEvent{3, kNoTime}, BadEvent{5, kEndOfTime}}) {
+        const PipelineFiles files;
+        Pipeline pipeline;
+        count_in(windows, combine, pipeline, files.output(), bad);
+        const std::string failure =
+            run_pipeline(pipeline, {.replicas = 1, .restarts = 3, .restart_after = std::chrono::hours(1)});
+        const std::string bytes = "with the bytes \"\\u000" + std::to_string(bad.number);
+        const std::string place = !combine          ? "windows: the record " + bytes
+                                  : bad.number == 3 ? "generate: the record of the number 3"
+                                                    : "generate: an event that waited for later ones, " + bytes;
+        EXPECT_TRUE(contains(failure, place)) << failure;
+        EXPECT_TRUE(contains(failure, ", of the key 1, cannot be used: an event has the time " +
+                                          std::to_string(bad.time) + ", in milliseconds: windows are for"))
+            << failure;
       }
     }
   }
@@ -266,6 +302,16 @@ TEST(BadInputTest, ARecordThatIsTooLongIsNamedOrLeftOut) {
   EXPECT_EQ(files.lines(), (Lines{"one", "two"}));
 }
 
+// A restart, which would fail likewise, costs an hour.
+TEST(BadInputTest, AFieldInQuotesThatNeverEndsEndsTheRunAtOnce) {
+  const PipelineFiles files;
+  const std::string path = files.write("rows.csv", "name,value\na,\"1\nb,2\nc,3\n");
+  const std::string failure = run_pipeline(copy_of(files, {.format = InputFormat::csv}),
+                                           {.restarts = 3, .restart_after = std::chrono::hours(1)});
+  EXPECT_TRUE(contains(failure, "lines: " + path + ": the quote at byte 13 begins a field that has no closing quote"))
+      << failure;
+}
+
 TEST(BadInputTest, InputsThatAreNotThereOrVanishAreNamed) {
   const PipelineFiles files;
   EXPECT_TRUE(contains(run(copy_of(files), {}).failure, "no input matches " + files.input().string()));
@@ -289,26 +335,6 @@ TEST(BadInputTest, InputsThatAreNotThereOrVanishAreNamed) {
     if (shrinks) files.write("b", "two\n");
   }
 }
-
-// While it lives, this process has no more rights to files than others, also where the tests run as root.
-class NoRights {
- public:
-  NoRights() {
-    constexpr uid_t kNobody = 65534;
-    if (before_ == 0) done_ = ::seteuid(kNobody) == 0;
-  }
-  ~NoRights() {
-    if (done_ && ::seteuid(before_) != 0) std::abort();
-  }
-  NoRights(const NoRights&) = delete;
-  NoRights& operator=(const NoRights&) = delete;
-
- private:
-  const uid_t before_ = ::geteuid();
-  bool done_ = false;
-};
-
-void give_to_all(const std::filesystem::path& path) { std::filesystem::permissions(path, std::filesystem::perms::all); }
 
 TEST(BadInputTest, AFileThatMayNotBeReadIsNamed) {
   const PipelineFiles files;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -145,6 +146,43 @@ std::vector<std::string> lines_in_order(const PipelineFiles& files) {
   std::vector<std::string> out;
   for (const auto& part : parts_of(files)) out.insert(out.end(), part.begin(), part.end());
   return out;
+}
+
+// A restart, which would fail likewise, costs an hour.
+TEST(PipelineTest, AKeyWhoseRecordsNeedTooMuchMemoryEndsAJoinWithASentence) {
+  const auto all = [](std::uint64_t) { return std::string("all"); };
+  const auto numbers = [](const Pipeline& pipeline, std::uint64_t count) {
+    return pipeline.generate([](std::uint64_t number) { return number; }, {.count = count});
+  };
+  const auto add = [](std::uint64_t left, std::uint64_t right) { return left + right; };
+  const auto few = [&](const Pipeline& pipeline) { return numbers(pipeline, 1).key_by(all, {.name = "joined"}); };
+  const auto many = [&](const Pipeline& pipeline) {
+    return numbers(pipeline, 100'000).key_by(all, {.name = "joined"});
+  };
+  const std::vector<std::function<Flow<std::uint64_t>(const Pipeline&)>> flows = {
+      [&](const Pipeline& pipeline) { return many(pipeline).join(few(pipeline), add); },
+      [&](const Pipeline& pipeline) { return few(pipeline).join(many(pipeline), add); },
+      [&](const Pipeline& pipeline) { return many(pipeline).cache().join(few(pipeline), add); },
+      [&](const Pipeline& pipeline) { return few(pipeline).cache().join(many(pipeline), add); },
+      [&](const Pipeline& pipeline) {
+        return many(pipeline).cache().group<std::uint64_t>(
+            [](const std::string&, const std::vector<std::uint64_t>& one, auto& out) { out(one.size()); },
+            {.name = "grouped"});
+      }};
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    const PipelineFiles files;
+    Pipeline pipeline;
+    flows[i](pipeline).write(files.output(), [](std::uint64_t sum, Output& out) { out.line(sum); });
+    const std::string failure = run_pipeline(pipeline, {.scratch = files.path() / "scratch",
+                                                        .memory = 1 << 20,
+                                                        .restarts = 3,
+                                                        .restart_after = std::chrono::hours(1)});
+    const std::string stage = i == 4 ? "grouped" : "joined";
+    EXPECT_NE(failure.find("the records of the key \"all\" of the stage " + stage), std::string::npos) << failure;
+    EXPECT_NE(failure.find(" need more than PipelineOptions::memory, which is 1M: raise it, or make several keys"),
+              std::string::npos)
+        << failure;
+  }
 }
 
 TEST(PipelineTest, ReplicasSortMoreThanFitsIntoMemoryInRangesOfTheKeys) {

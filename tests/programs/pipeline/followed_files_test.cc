@@ -1,16 +1,19 @@
 // Files that are followed to an end that is there from the beginning.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "lp/base/file.h"
 #include "tests/error_of.h"
+#include "tests/no_rights.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
 namespace lp {
@@ -51,6 +54,71 @@ TEST(FollowedFilesTest, AnInputThatCannotBeReadIsNamedAndNoOtherIsLeftOut) {
   std::filesystem::remove(files.input() / "loop");
   EXPECT_EQ(follow_to_end(files, "again"), "");
   EXPECT_EQ(files.lines("again"), (Lines{"one", "two"}));
+}
+
+TEST(FollowedFilesTest, AFileThatMayNotBeOpenedIsNamedAtTheEndAndTheOthersAreRead) {
+  const PipelineFiles files;
+  const std::string closed = files.write("closed", "two\n");
+  files.write("open", "one\n");
+  for (const auto& folder : {files.path(), files.input()}) test::give_to_all(folder);
+  std::filesystem::permissions(closed, std::filesystem::perms::none);
+  const std::filesystem::path until = files.path() / "end";
+  bool read = false;
+  Pipeline pipeline;
+  test::write_lines(pipeline.follow({.paths = {files.input().string()}, .until = until}).filter([&](auto) {
+    read = true;
+    write_file(until, "");
+    return true;
+  }),
+                    files.output());
+  std::string failure;
+  {
+    const test::NoRights others;
+    // A restart, which would fail likewise, costs an hour.
+    failure = test::run_pipeline(pipeline, {.replicas = 1, .restarts = 3, .restart_after = std::chrono::hours(1)});
+  }
+  EXPECT_TRUE(read);
+  EXPECT_NE(failure.find(closed + " cannot be read: Permission denied"), std::string::npos) << failure;
+}
+
+// The log is closed when a line of it was read, and has grown by the time when it is opened again. It is found closed
+// at each look, of which there is one before each of the other files.
+TEST(FollowedFilesTest, AFileThatMayBeOpenedAgainIsReadOnWhereItWas) {
+  namespace fs = std::filesystem;
+  const PipelineFiles files;
+  const fs::path log = files.write("log", "first\n"), until = files.path() / "end";
+  for (const auto& folder : {files.path(), files.input()}) test::give_to_all(folder);
+  ASSERT_TRUE(::geteuid() != 0 || ::chown(log.c_str(), test::kNobody, -1) == 0);
+  Pipeline pipeline;
+  const auto next = [&](std::string_view line) {
+    if (line == "first") {
+      std::ofstream(log, std::ios::app) << "second\n";
+      fs::permissions(log, fs::perms::none);
+      files.write("a", "one\n");
+    } else if (line == "one") {
+      files.write("b", "two\n");
+    } else if (line == "two") {
+      files.write("c", "three\n");
+    } else if (line == "three") {
+      fs::permissions(log, fs::perms::owner_all);
+      write_file(until, "");
+    }
+    return true;
+  };
+  test::write_lines(pipeline.follow({.paths = {files.input().string()}, .until = until}).filter(next), files.output());
+  testing::internal::CaptureStderr();
+  std::string failure;
+  {
+    const test::NoRights others;
+    failure = test::run_pipeline(pipeline, {.replicas = 1, .restarts = 0});
+  }
+  const std::string logged = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(failure, "");
+  EXPECT_EQ(files.lines(), (Lines{"first", "one", "second", "three", "two"}));
+  const std::string why = log.string() + " cannot be read: Permission denied";
+  const std::size_t at = logged.find(why);
+  EXPECT_NE(at, std::string::npos) << logged;
+  EXPECT_EQ(logged.find(why, at + 1), std::string::npos) << logged;
 }
 
 // A block ends at each byte of the line that is behind the long one.
