@@ -75,9 +75,8 @@ class Results(Files):
                 self.assertEqual(sum(int(line.split()[1]) for line in expected), result["counters"]["pairs"])
 
     def test_wordcount_of_the_licenses(self):
-        """Some have a second name, a link, under which they are not read again."""
         self.input = pathlib.Path("/usr/share/common-licenses")
-        expected = coreutils("find \"$@\" -type f -exec cat {} + | tr -s '[:space:]' '\\n' | grep -av '^$' | sort | uniq -c", self.input)
+        expected = coreutils("cat \"$@\"/* | tr -s '[:space:]' '\\n' | grep -av '^$' | sort | uniq -c", self.input)
         found, _ = self.run_job("wordcount", "--launch=processes")
         self.assertEqual(sorted(b"\t".join(reversed(line.split())) for line in expected.splitlines()), sorted_lines(found))
 
