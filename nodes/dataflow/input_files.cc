@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -117,15 +116,14 @@ class InputSearch {
   std::vector<UnreadableInput> unreadable_{};
 };
 
-// The first name of each file with several ones, by each of the others.
-std::map<std::string, std::string> first_names_of(const std::vector<std::string>& files) {
-  std::map<std::string, std::string> out;
-  std::map<std::pair<::dev_t, ::ino_t>, std::string> seen;
+// Each file under the first of its names.
+std::vector<std::string> once_each(const std::vector<std::string>& files) {
+  std::vector<std::string> out;
+  std::set<std::pair<::dev_t, ::ino_t>> seen;
   for (const std::string& path : files) {
     struct ::stat status {};
-    if (::stat(path.c_str(), &status) != 0) continue;
-    const auto [at, is_first] = seen.try_emplace({status.st_dev, status.st_ino}, path);
-    if (!is_first) out.emplace(path, at->second);
+    if (::stat(path.c_str(), &status) == 0 && !seen.emplace(status.st_dev, status.st_ino).second) continue;
+    out.push_back(path);
   }
   return out;
 }
@@ -279,7 +277,6 @@ FoundInputs find_inputs_here(const std::vector<std::string>& paths) {
   std::vector<UnreadableInput> unreadable;
   FoundInputs out = find_readable_inputs(paths, unreadable);
   if (!unreadable.empty()) throw Error(ErrorKind::failed, unreadable.front().why);
-  out.first_names = first_names_of(out.files);
   return out;
 }
 
@@ -287,8 +284,7 @@ std::vector<std::string> find_inputs(const std::vector<std::string>& paths) {
   if (paths.empty()) throw Error(ErrorKind::failed, "no input is given: name files, directories or globs");
   FoundInputs found = find_inputs_here(paths);
   if (!found.unmatched.empty()) fail_on_unmatched(found.unmatched.front());
-  std::erase_if(found.files, [&](const std::string& path) { return found.first_names.contains(path); });
-  return std::move(found.files);
+  return once_each(found.files);
 }
 
 std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options,

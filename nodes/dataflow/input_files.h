@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,15 +53,12 @@ struct InputTask {
 struct FoundInputs {
   std::vector<std::string> files{};
   std::vector<std::string> unmatched{};  // paths that name nothing there
-  // The first name of each file with several ones there, as links make them, by each of the others.
-  std::map<std::string, std::string> first_names{};
 };
 // A path that can be no input, or cannot be looked at.
 struct UnreadableInput {
   std::string path{};
   std::string why{};  // a sentence that names it
 };
-// Does not look for files with several names.
 FoundInputs find_readable_inputs(const std::vector<std::string>& paths, std::vector<UnreadableInput>& unreadable);
 // Error::failed when there is something that cannot be read.
 FoundInputs find_inputs_here(const std::vector<std::string>& paths);

@@ -4,38 +4,6 @@
 #include <utility>
 
 namespace lp::dataflow {
-namespace {
-
-bool has_file(const FoundInputs& host, const std::string& path) {
-  return std::binary_search(host.files.begin(), host.files.end(), path);
-}
-
-// The file of this name on each host, by its first name there; empty: the host lacks it.
-std::vector<std::string> files_named(const std::string& path, const std::vector<const FoundInputs*>& hosts) {
-  std::vector<std::string> out;
-  for (const FoundInputs* const host : hosts) {
-    const auto first = host->first_names.find(path);
-    out.push_back(!has_file(*host, path) ? "" : first == host->first_names.end() ? path : first->second);
-  }
-  return out;
-}
-
-// A link that leads to one file here and to another one there, such as to the newest log of each host, is kept beside
-// both: nothing shows whose file it will be read as.
-std::vector<std::string> files_of(const std::vector<const FoundInputs*>& hosts) {
-  std::set<std::string> all, linked;
-  for (const FoundInputs* const host : hosts) {
-    all.insert(host->files.begin(), host->files.end());
-    for (const auto& [name, first] : host->first_names) linked.insert({name, first});
-  }
-  std::set<std::vector<std::string>> seen;
-  std::erase_if(all, [&](const std::string& path) {
-    return linked.contains(path) && !seen.insert(files_named(path, hosts)).second;
-  });
-  return {all.begin(), all.end()};
-}
-
-}  // namespace
 
 void InputLocations::set(std::uint32_t worker, FoundInputs found) {
   found_[worker] = std::move(found);
@@ -51,22 +19,22 @@ std::vector<std::string> InputLocations::all_files(const FoundInputs& here) cons
     };
     if (std::all_of(found_.begin(), found_.end(), lacks)) fail_on_unmatched(path);
   }
-  std::vector<const FoundInputs*> hosts{&here};
-  for (const auto& [worker, found] : found_) hosts.push_back(&found);
-  return files_of(hosts);
+  std::set<std::string> all(here.files.begin(), here.files.end());
+  for (const auto& [worker, found] : found_) all.insert(found.files.begin(), found.files.end());
+  return {all.begin(), all.end()};
 }
 
 std::vector<std::uint32_t> InputLocations::holders(const std::string& path) const {
   std::vector<std::uint32_t> out;
   for (const auto& [worker, found] : found_) {
-    if (has_file(found, path)) out.push_back(worker);
+    if (std::binary_search(found.files.begin(), found.files.end(), path)) out.push_back(worker);
   }
   return out;
 }
 
 bool InputLocations::has(std::uint32_t worker, const std::string& path) const {
   const auto at = found_.find(worker);
-  return at != found_.end() && has_file(at->second, path);
+  return at != found_.end() && std::binary_search(at->second.files.begin(), at->second.files.end(), path);
 }
 
 bool InputLocations::are_together(const std::string& one, const std::string& other) const {

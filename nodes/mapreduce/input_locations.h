@@ -16,8 +16,7 @@ class InputLocations {
  public:
   void set(std::uint32_t worker, FoundInputs found);
 
-  // All files, by path, those on the master's own host included. Of names that are one file wherever one of them is,
-  // the first is there alone. Error::failed for a path that names nothing anywhere.
+  // All files, by path, those on the master's own host included. Error::failed for a path that names nothing anywhere.
   std::vector<std::string> all_files(const FoundInputs& here) const;
   // The workers whose hosts have the file.
   std::vector<std::uint32_t> holders(const std::string& path) const;

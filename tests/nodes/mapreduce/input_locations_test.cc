@@ -29,30 +29,6 @@ TEST(InputPlacesTest, KnowsWhichWorkersHaveAFile) {
   EXPECT_FALSE(locations.differ());
 }
 
-TEST(InputPlacesTest, AFileWithSeveralNamesIsThereOnceIfAllHostsAgree) {
-  const FoundInputs linked{.files = {"/a", "/b", "/c"}, .first_names = {{"/b", "/a"}}};
-  InputLocations alone;
-  EXPECT_EQ(alone.all_files(linked), (std::vector<std::string>{"/a", "/c"}));
-  InputLocations equal;
-  equal.set(0, linked);
-  equal.set(1, linked);
-  equal.set(2, {.files = {"/d"}});
-  EXPECT_EQ(equal.all_files({.files = {"/d", "/e"}, .first_names = {{"/e", "/d"}}}),
-            (std::vector<std::string>{"/a", "/c", "/d", "/e"}));
-  InputLocations each_its_newest;
-  each_its_newest.set(0, {.files = {"/log-1", "/newest"}, .first_names = {{"/newest", "/log-1"}}});
-  each_its_newest.set(1, {.files = {"/log-2", "/newest"}, .first_names = {{"/newest", "/log-2"}}});
-  EXPECT_EQ(each_its_newest.all_files({}), (std::vector<std::string>{"/log-1", "/log-2", "/newest"}));
-}
-
-// A worker counts only the files that it can read.
-TEST(InputPlacesTest, AFileWhoseFirstNameNobodyCanReadIsThere) {
-  InputLocations locations;
-  locations.set(0, {.files = {}, .first_names = {{"/b", "/a"}, {"/c", "/a"}}});
-  locations.set(1, {.files = {"/b"}});
-  EXPECT_EQ(locations.all_files({}), (std::vector<std::string>{"/b"}));
-}
-
 TEST(InputPlacesTest, APathThatNamesNothingAnywhereIsRefused) {
   InputLocations locations;
   locations.set(0, {.files = {"/a"}, .unmatched = {"/y*", "/x*"}});

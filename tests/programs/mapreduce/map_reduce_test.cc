@@ -55,23 +55,6 @@ TEST(MapReduceTest, CountsWordsWithAnyWorkersSplitsAndPartitions) {
   EXPECT_EQ(test::table_of(first), test::counts_of(text));
 }
 
-TEST(MapReduceTest, AFileWithSeveralNamesIsReadOnce) {
-  MapReduceFiles files;
-  const std::string one = files.write("one", "all w1\n");
-  files.write("two", "all w2\n");
-  std::filesystem::create_symlink("one", files.input() / "link");
-  std::filesystem::create_hard_link(one, files.input() / "other");
-  MapReduce options = files.options();
-  options.job.input.paths.push_back((files.input() / "." / "two").string());
-  for (const Partitioning way : {Partitioning::hash, Partitioning::range}) {
-    options.job.partitioning = way;
-    const MapReduceEnd end = run_map_reduce(test::CountWords(), options);
-    ASSERT_EQ(end.failure, "");
-    EXPECT_EQ(test::table_of(files.result()), (std::map<std::string, std::uint64_t>{{"all", 2}, {"w1", 1}, {"w2", 1}}));
-    std::filesystem::remove_all(files.output());
-  }
-}
-
 TEST(MapReduceTest, SortsByRangesOfASample) {
   MapReduceFiles files;
   std::vector<std::string> lines;
