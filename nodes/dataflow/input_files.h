@@ -62,7 +62,7 @@ struct UnreadableInput {
 FoundInputs find_readable_inputs(const std::vector<std::string>& paths, std::vector<UnreadableInput>& unreadable);
 // Error::failed when there is something that cannot be read.
 FoundInputs find_inputs_here(const std::vector<std::string>& paths);
-// The files. One with several names, links to it for instance, is there once, as for a stream: under the first of them.
+// The files, for a stream. One with several names, links to it for instance, is there once: under the first of them.
 // Error::failed for a path that names nothing.
 std::vector<std::string> find_inputs(const std::vector<std::string>& paths);
 [[noreturn]] void fail_on_unmatched(const std::string& path);
