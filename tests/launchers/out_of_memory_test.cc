@@ -40,13 +40,8 @@ class Group {
 
 class OutOfMemoryTest : public MainTest {};
 
-// The limit is more than all other nodes take.
 TEST_F(OutOfMemoryTest, IsReportedAsTheCause) {
-#if defined(LP_SANITIZED)
-  const Group group("2G");
-#else
-  const Group group("512M");
-#endif
+  const Group group("512M");  // more than all others take, also under a sanitizer
   if (!group.limits()) GTEST_SKIP() << "only root can make a control group";
   const Ended ended = program("--launch=processes --mode='takes memory' --directory=" + (directory_ / "run").string(),
                               "sh -c '" + group.enter() + "; exec \"$@\"' sh");
