@@ -428,11 +428,7 @@ Program make_training(const TrainConfig& config) {
       .data = [config, host](std::uint64_t run_seed) { return data_of(config, run_seed, host.get()).train; },
       .device = config.device};
   Program program(std::string("train"));
-  try {
-    scheme.add(program, task, training, config);
-  } catch (const Error& error) {
-    throw Error(error.kind(), "--scheme=" + config.scheme + ": " + error.text(), error.origin());
-  }
+  scheme.add(program, task, training, config);
   add_observers(program, config, host);
   return program;
 }

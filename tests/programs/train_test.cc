@@ -94,8 +94,7 @@ TEST(Schemes, RefuseAFlagWhoseOtherFlagIsMissing) {
 
 TEST(Schemes, RefuseReplicasThatDoNotSaveTheTraining) {
   EXPECT_EQ(refusal({.scheme = "sliced", .replicated = true}),
-            "--scheme=sliced: a server of the scheme sliced shares its process with a worker, whose loss ends the "
-            "training: give "
+            "a server of the scheme sliced shares its process with a worker, whose loss ends the training: give "
             "--restarts with --replicated");
   EXPECT_EQ(refusal({.scheme = "sliced", .restarts = 2, .replicated = true}), "");
 }
