@@ -65,7 +65,7 @@ void BadRecords::fail_late() const {
 void fail_at(const FailureSite& site, const std::function<void()>& f) {
   const FunctionError error = present_failure();
   if (error.has_location()) throw;
-  const bool repeats = !error.may_pass() && fails_again(f);
+  const bool repeats = !error.may_pass() && fails_again(f);  // f() finds the site, also of what was tried again
   if (!error.tried_again()) throw FunctionError(error, site, repeats);
   throw FunctionError(error, {.location = error.location(site.location)}, error.repeats());
 }
