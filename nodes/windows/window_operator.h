@@ -17,6 +17,7 @@
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/dataflow/record_size.h"
 #include "nodes/operators/late_events.h"
+#include "nodes/operators/state_budget.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/record_bag.h"
 #include "nodes/windows/make_sums.h"
@@ -62,7 +63,11 @@ class WindowOperator final : public Operator,
   using Sum = typename F::Sum;
 
   WindowOperator(StageSite& site, F f, const WindowRules& rules)
-      : bad_(site.bad), f_(std::move(f)), parts_(rules.parts), sums_(make_sums<Sum>(site, rules, *this)) {}
+      : bad_(site.bad),
+        f_(std::move(f)),
+        parts_(rules.parts),
+        budget_(site, "the events of a window"),
+        sums_(make_sums<Sum>(site, rules, *this)) {}
 
   void mark(const Mark& mark) override {
     if (mark.kind == MarkKind::idle && parts_) return;
@@ -116,6 +121,11 @@ class WindowOperator final : public Operator,
     }
   }
   void give(std::string_view key, const Window& window, const Sum& sum) override {
+    if constexpr (kAddsAll<Sum>) {
+      if (sum.template bytes_with_records<T>() > budget_.memory()) {
+        budget_.fail("the events of " + name_of(key_of<K>(key), window), "make several keys of this one");
+      }
+    }
     results_({key_of<K>(key), window, sum});
   }
   void flush() override { results_.flush(); }
@@ -123,6 +133,10 @@ class WindowOperator final : public Operator,
     if constexpr (std::is_same_v<K, std::string_view>) results_.flush();
   }
 
+  static std::string name_of(const K& key, const Window& window) {
+    return "the window from " + std::to_string(window.begin) + " to " + std::to_string(window.end) + " of " +
+           key_name(key);
+  }
   EventTime checked_time() const {
     const auto at = static_cast<EventTime>(f_.time_of(*record_));
     check_event_time(at);
@@ -159,12 +173,10 @@ class WindowOperator final : public Operator,
   const BadRecords& bad_;
   F f_;
   const bool parts_;
+  const StateBudget budget_;   // for a window whose events its group has at a time
   const T* record_ = nullptr;  // that is added now
   std::unique_ptr<WindowSums<Sum>> sums_;
-  Results<Windowed<K, Sum>> results_{*this, [](const auto& one) {
-                                       return "the window from " + std::to_string(one.window.begin) + " to " +
-                                              std::to_string(one.window.end) + " of " + key_name(one.key);
-                                     }};
+  Results<Windowed<K, Sum>> results_{*this, [](const auto& one) { return name_of(one.key, one.window); }};
   std::vector<T> late_{};
 };
 

@@ -300,6 +300,22 @@ TEST(WindowsTest, TheEventsOfAWindowHaveTheirPlaceInMemory) {
       << failure;
 }
 
+// As bytes they fit into it, as a vector of events they do not.
+TEST(WindowsTest, TheVectorOfAWindowsEventsHasItsPlaceInMemory) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  const std::vector<Event> events(30'000, {"a", 1});
+  events_of(pipeline, events)
+      .key_by(key_of)
+      .window(Windows::tumbling(milliseconds(10)), time_of)
+      .group<int>([](const std::string&, const Window&, const std::vector<Event>&, auto&) {})
+      .write(files.output(), [](int, Output&) {});
+  const std::string failure = run_pipeline(pipeline, {.replicas = 1, .memory = std::uint64_t{1} << 20, .restarts = 1});
+  EXPECT_NE(failure.find("the events of the window from 0 to 10 of the key \"a\" of the stage "), std::string::npos)
+      << failure;
+  EXPECT_NE(failure.find("make several keys of this one"), std::string::npos) << failure;
+}
+
 TEST(WindowsTest, StatesOfKeysThatNeedTooMuchMemoryEndTheRunWithASentence) {
   const PipelineFiles files;
   Pipeline pipeline;

@@ -76,6 +76,40 @@ std::string head_of(const RunHistory& history) {
   return out;
 }
 
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+std::string scalar_text(const JsonValue& value) { return value.kind() == JsonValue::Kind::null ? "" : value.text(); }
+
+// A row for each value with a text: its name, with those of the objects and lists around it, and the text.
+void add_rows(const std::string& name, const JsonValue& value, Rows& rows) {
+  using Kind = JsonValue::Kind;
+  const auto has_parts = [](const JsonValue& one) { return one.kind() == Kind::object || one.kind() == Kind::array; };
+  const std::vector<JsonValue>& items = value.items();
+  if (value.kind() == Kind::object) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      add_rows((name.empty() ? "" : name + ".") + value.keys()[i], items[i], rows);
+    }
+  } else if (std::any_of(items.begin(), items.end(), has_parts)) {
+    for (std::size_t i = 0; i < items.size(); ++i) add_rows(name + "[" + std::to_string(i) + "]", items[i], rows);
+  } else {
+    std::vector<std::string> texts;
+    for (const JsonValue& one : items) texts.push_back(scalar_text(one));
+    std::string text = value.kind() == Kind::array ? join(texts, ", ") : scalar_text(value);
+    if (!text.empty()) rows.emplace_back(name, std::move(text));
+  }
+}
+
+std::string result_section(const RunHistory& history) {
+  Rows rows;
+  add_rows({}, history.result, rows);
+  if (rows.empty()) return {};
+  HtmlTable table({{"value"}, {""}});
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+    table.add({text_of(rows[i].first), text_of(rows[i].second)});
+  }
+  return html_headline("The program's result") + table.html() + more_text(kMostRows, rows.size(), "values");
+}
+
 std::string time_section(const RunHistory& history, const std::vector<PathPart>& path) {
   return html_headline("Where and when") + "<figure class=\"wide\">" + time_line(history, path) + "</figure>\n" +
          "<p class=\"key soft\"><i class=\"works\"></i>works<i class=\"waits\"></i>waits for others"
@@ -246,6 +280,7 @@ std::string report_page(const RunHistory& history) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
       html_text(history.run.place.name) + "</title>\n<style>\n" + std::string(report_style()) + chart_style() +
       "</style></head>\n<body>\n" + head_of(history);
+  out += result_section(history);
   for (const std::string& damage : history.damages) out += html_paragraph(damage);
   if (history.usage.intervals.empty() && history.damages.empty()) {
     out += html_paragraph(

@@ -29,6 +29,13 @@ UsageRecord usage_of(const RunLocation& place, std::vector<std::string>& damages
   }
 }
 
+JsonValue result_of(const RunLocation& place) {
+  struct File {
+    JsonValue report{};
+  };
+  return read_record<File>(place.directory / "result.json").value_or(File()).report;
+}
+
 // Steps that each node has made per second of the time that was looked at, also those that it repeated.
 double steps_per_second(const UsageRecord& usage, std::size_t node, double seconds) {
   double steps = 0;
@@ -105,6 +112,7 @@ std::string late_text(const std::vector<const NodeSummary*>& group) {
 RunHistory history_of(const RunLocation& place) {
   RunHistory history{.run = view_of(place), .plan = plan_of(place), .events = events_of(place)};
   history.usage = usage_of(place, history.damages);
+  history.result = result_of(place);
   for (UsageRecord::Interval& interval : history.usage.intervals) interval.nodes.resize(history.usage.nodes.size());
   try {
     history.curves = {place.name, launch::read_curves(place.directory)};

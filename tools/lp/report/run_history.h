@@ -9,6 +9,7 @@
 
 #include "launchers/record/records.h"
 #include "launchers/record/usage.h"
+#include "lp/base/json_value.h"
 #include "lp/program/plan.h"
 #include "tools/lp/run_charts.h"
 #include "tools/lp/runs.h"
@@ -22,6 +23,7 @@ struct RunHistory {
   std::vector<RunEvent> events{};
   UsageRecord usage{};  // empty: nobody has looked at the run
   RunCurves curves{};
+  JsonValue result{};                  // what the program's report has returned; null: nothing
   std::vector<std::string> damages{};  // sentences about files that could not be read whole
 };
 
