@@ -103,7 +103,7 @@ std::string result_section(const RunHistory& history) {
   Rows rows;
   add_rows({}, history.result, rows);
   if (rows.empty()) return {};
-  HtmlTable table({{"value"}, {""}});
+  HtmlTable table({{"name"}, {"value"}});
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
     table.add({text_of(rows[i].first), text_of(rows[i].second)});
   }
@@ -280,14 +280,13 @@ std::string report_page(const RunHistory& history) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
       html_text(history.run.place.name) + "</title>\n<style>\n" + std::string(report_style()) + chart_style() +
       "</style></head>\n<body>\n" + head_of(history);
-  out += result_section(history);
   for (const std::string& damage : history.damages) out += html_paragraph(damage);
   if (history.usage.intervals.empty() && history.damages.empty()) {
     out += html_paragraph(
         "What the nodes did is unknown: the launcher keeps it every few seconds, and this run or its launcher ended "
         "before that, or an older lp ran it.");
   }
-  out += time_section(history, path) + path_section(history, path) +
+  out += result_section(history) + time_section(history, path) + path_section(history, path) +
          nodes_section(nodes, stragglers_of(history, nodes)) + calls_section(history) + restarts_section(history) +
          curves_section(history);
   return out +
