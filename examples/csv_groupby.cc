@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
 #include <string_view>
 
 #include "launchers/main.h"
@@ -41,6 +42,7 @@ void add(Total& total, const Total& more) {
 struct GroupBy {
   void map(const lp::CsvRow& row, lp::Emit<std::string_view, Total>& emit) const {
     const double number = row.number(value) + 0.0;  // never -0, which is as small as 0: the order would decide
+    if (!std::isfinite(number)) throw std::invalid_argument("the column has no finite number");
     emit(row[key], {.count = 1, .sum = number, .rest = 0, .least = number, .greatest = number});
   }
   static void combine(Total& total, const Total& more) {

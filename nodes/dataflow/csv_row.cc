@@ -71,13 +71,15 @@ std::size_t CsvRow::quoted(std::string_view record, std::size_t at) {
 
 double CsvRow::number(std::size_t column) const {
   const std::string_view text = (*this)[column];
+  const bool plus = text.starts_with('+') && !text.starts_with("+-");
+  const char* const begin = text.data() + (plus ? 1 : 0);
   double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || std::isnan(out)) {
-    throw Error(ErrorKind::failed,
-                "column " + std::to_string(column) + " is no number: \"" + std::string(text.substr(0, 40)) + "\"");
-  }
-  return out;
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), out);
+  if (error == std::errc() && end == text.data() + text.size() && !std::isnan(out)) return out;
+  const bool beyond = error == std::errc::result_out_of_range;
+  throw Error(ErrorKind::failed, "column " + std::to_string(column) +
+                                     (beyond ? " is too large or too small for a double: \"" : " is no number: \"") +
+                                     std::string(text.substr(0, 40)) + "\"");
 }
 
 void CsvRow::expect(std::size_t columns) const {

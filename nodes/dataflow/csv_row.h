@@ -29,7 +29,8 @@ class CsvRow {
     if (column >= fields_.size()) no_column(column);
     return fields_[column];
   }
-  // The field as a number. Error::failed, with its text, when it is none, such as "nan".
+  // The field as a number in decimal digits, or "inf". Error::failed, with its text, when it is none, such as "nan", or
+  // beyond a double.
   double number(std::size_t column) const;
 
  private:

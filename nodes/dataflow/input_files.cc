@@ -75,6 +75,10 @@ class InputSearch {
       if (hidden(at->path())) continue;
       const auto type = type_of(at->path());
       std::error_code ignored;
+      if (type == fs::file_type::not_found && at->is_symlink(ignored)) {
+        unreadable_.push_back({.path = at->path().string(),
+                               .why = "an input cannot be read: " + at->path().string() + " is a link to no file"});
+      }
       if (type == fs::file_type::regular) paths_.insert(at->path().string());
       if (type == fs::file_type::directory && !at->is_symlink(ignored)) add_directory(at->path());
     }
@@ -260,7 +264,9 @@ std::string input_around(const std::vector<std::string>& paths, const fs::path& 
 }
 
 void fail_on_unmatched(const std::string& path) {
-  throw Error(ErrorKind::failed, "no input matches " + path + ": name files, directories or globs");
+  throw Error(ErrorKind::failed,
+              "no input matches " + path +
+                  ": name files, directories or globs; in a list with commas, ? stands for a comma of a name");
 }
 
 FoundInputs find_readable_inputs(const std::vector<std::string>& paths, std::vector<UnreadableInput>& unreadable) {

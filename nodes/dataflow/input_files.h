@@ -23,8 +23,8 @@ enum class InputFormat : std::uint8_t {
 };
 
 struct InputOptions {
-  // Files, directories and globs. A directory means all files in it and below, except those whose names begin with '.'
-  // or '_'.
+  // Files, directories and globs; a path that is there is no glob. A directory means all files in it and below, except
+  // those whose names begin with '.' or '_'.
   std::vector<std::string> paths{};
   InputFormat format = InputFormat::lines;
   char separator = ',';  // csv: between fields

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "nodes/dataflow/groups.h"
 #include "nodes/dataflow/output.h"
 #include "nodes/dataflow/record_reader.h"
+#include "nodes/mapreduce/failed_records.h"
 #include "nodes/mapreduce/task_context.h"
 #include "nodes/mapreduce/work_messages.h"
 
@@ -64,13 +66,15 @@ concept Reduces = requires {
   &Job::reduce;
 };
 
-// Calls f(record, reader) for each record of the task that is not skipped. A failure names its record.
+// Calls f(record, reader) for each record of the task that is not skipped. A failure names its records.
 template <bool kCsv, class F>
 void for_each_record(const WorkOrder& order, const TaskContext& context, WorkReport& report, const F& f) {
   constexpr std::uint64_t kCheckEvery = 1 << 6;  // records
   CsvRow row(context.input.separator);
+  FailedRecords failed(order.may_skip);
   for (const InputSplit& split : order.input.splits) {
     RecordReader reader(split, context.input, context.open_input);
+    const std::span<const BadRecord> skip = bad_in(order.skip, split.path);
     const auto use = [&](std::string_view record) {
       if constexpr (kCsv) {
         row.parse(record);
@@ -83,44 +87,70 @@ void for_each_record(const WorkOrder& order, const TaskContext& context, WorkRep
     report.counters.input_bytes += split.end - split.begin;
     if (reader.is_remote()) report.counters.remote_bytes += split.end - split.begin;
     context.note.set_place(split.path);
-    for (std::string_view record;;) {
+    for (bool more = true; more;) {
+      std::string_view record;
       try {
-        while (record = {}, reader.next(record)) {
+        while (record = {}, more = reader.next(record)) {
           if (++report.counters.input_records % kCheckEvery == 0) context.check();
           context.note.set_offset(reader.offset());
-          if (!order.skip.empty() && skipped(order.skip, split.path, reader.offset())) {
+          if (!skip.empty() && has_record(skip, reader.offset())) {
             ++report.counters.skipped;
           } else {
             use(record);
           }
         }
-        break;
       } catch (const RecordError&) {
-        if (!skipped(order.skip, split.path, reader.offset())) {
-          fail_on_record(split.path, reader.offset(), record, [] { throw; });
+        if (has_record(skip, reader.offset())) {
+          ++report.counters.skipped;
+        } else {
+          failed.add_record(split.path, reader.offset(), record, [] { throw; });
         }
-        ++report.counters.skipped;
       } catch (...) {
         if (record.data() == nullptr) throw;  // the file cannot be read
-        fail_on_record(split.path, reader.offset(), record, [&] { use(record); });
+        failed.add_record(split.path, reader.offset(), record, [&] { use(record); });
       }
     }
   }
+  failed.end();
 }
 
+// The task's copy of a job. After a function of it has failed, there is a new copy: the old one may be half changed,
+// and fail on the next records, too.
 template <class Job>
-WorkReport map_with(Job& job, MapOutput& output, const WorkOrder& order, const TaskContext& context) {
+class JobCopy {
+ public:
+  explicit JobCopy(const Job& job) : whole_(job), job_(job) {}
+  // Calls f(job).
+  template <class F>
+  void call(const F& f) {
+    try {
+      f(*job_);
+    } catch (...) {
+      job_.emplace(whole_);
+      throw;
+    }
+  }
+  const Job& job() const { return *job_; }
+
+ private:
+  const Job& whole_;
+  std::optional<Job> job_;
+};
+
+template <class Job>
+WorkReport map_with(const Job& whole, MapOutput& output, const WorkOrder& order, const TaskContext& context) {
   using Types = TypesOf<Job>;
   typename Emit<typename Types::Key, typename Types::Value>::Fold fold = nullptr;
   if constexpr (Combines<Job>) {
     fold = [](const void* the_job, auto& sum, const auto& one) { static_cast<const Job*>(the_job)->combine(sum, one); };
   }
-  Emit<typename Types::Key, typename Types::Value> emit(output, output.combines() ? fold : nullptr, &job);
+  JobCopy<Job> copy(whole);
+  Emit<typename Types::Key, typename Types::Value> emit(output, output.combines() ? fold : nullptr, &copy.job());
   WorkReport report{.plan = order.plan, .kind = order.kind, .task = order.task};
   for_each_record<Types::kCsv>(order, context, report,
                                [&](const typename Types::Record& record, const RecordReader& reader) {
                                  emit.set_place(reader.split().path, reader.offset());
-                                 job.map(record, emit);
+                                 copy.call([&](Job& job) { job.map(record, emit); });
                                });
   for (const auto& [name, count] : emit.counts()) report.counters.counts[name] += count;
   report.counters.pairs = output.pairs();
@@ -132,7 +162,7 @@ inline Partitioner partitioner_of(const WorkOrder& order) {
 }
 
 template <class Job>
-WorkReport map_task(Job job, const WorkOrder& order, const TaskContext& context) {
+WorkReport map_task(const Job& job, const WorkOrder& order, const TaskContext& context) {
   using Value = typename TypesOf<Job>::Value;
   const auto combined = Combines<Job> ? std::optional<std::size_t>(value_bytes(Value{}).size()) : std::nullopt;
   MapOutput output(partitioner_of(order), context.memory, combined, context.new_file);
@@ -143,7 +173,7 @@ WorkReport map_task(Job job, const WorkOrder& order, const TaskContext& context)
 }
 
 template <class Job>
-WorkReport sample_task(Job job, const WorkOrder& order, const TaskContext& context) {
+WorkReport sample_task(const Job& job, const WorkOrder& order, const TaskContext& context) {
   MapOutput output(Partitioner(1), context.memory, std::nullopt, context.new_file);
   WorkReport report = map_with(job, output, order, context);
   report.sample = output.keys();
@@ -165,34 +195,39 @@ void reduce_group(Job& job, const Key& key, Values<Value>& values, Output& out) 
 }
 
 template <class Job>
-WorkReport reduce_task(Job job, const WorkOrder& order, const TaskContext& context, FileWriter& file) {
+WorkReport reduce_task(const Job& whole, const WorkOrder& order, const TaskContext& context, FileWriter& file) {
   using Types = TypesOf<Job>;
   constexpr std::uint64_t kCheckEvery = 1 << 6;  // keys
   WorkReport report{.plan = order.plan, .kind = order.kind, .task = order.task};
+  JobCopy<Job> copy(whole);
+  FailedRecords failed(order.may_skip);
   Groups groups(merge_inputs(order, context));
   Output out(file);
+  const auto reduce = [&](Groups& all) {
+    Values<typename Types::Value> values(all);
+    copy.call([&](Job& job) { reduce_group(job, key_of<typename Types::Key>(all.key()), values, out); });
+  };
   while (groups.next()) {
     if (++report.counters.groups % kCheckEvery == 0) context.check();
-    if (!order.skip.empty() && skipped(order.skip, groups.key(), 0)) {
+    if (!order.skip.empty() && !bad_in(order.skip, groups.key()).empty()) {
       ++report.counters.skipped;
       continue;
     }
     context.note.set_place(groups.key());
     context.note.set_offset(0);
-    Values<typename Types::Value> values(groups);
     try {
-      reduce_group(job, key_of<typename Types::Key>(groups.key()), values, out);
+      reduce(groups);
     } catch (...) {
-      fail_on_key(groups.key(), [&] {
-        Groups all(merge_inputs(order, context));
-        while (all.next() && all.key() != groups.key()) {
+      failed.add_key(groups.key(), [&] {
+        Groups again(merge_inputs(order, context));
+        while (again.next() && again.key() != groups.key()) {
         }
-        Values<typename Types::Value> same(all);
-        reduce_group(job, key_of<typename Types::Key>(groups.key()), same, out);
+        reduce(again);
       });
     }
     if (groups.values() > report.heavy.pairs) report.heavy = {.key = quote(groups.key()), .pairs = groups.values()};
   }
+  failed.end();
   report.counters.counts = out.counts();
   report.counters.output_bytes = file.size();
   return report;

@@ -221,7 +221,11 @@ std::optional<WorkOrder> MapReduceMaster::sample_order(std::uint32_t worker) {
   const auto task = samples_.give(worker, {});
   if (!task) return std::nullopt;
   const InputTask& input = plan_.samples[*task];
-  return WorkOrder{.kind = TaskKind::sample, .task = *task, .input = input, .skip = bad_records_in(input)};
+  return WorkOrder{.kind = TaskKind::sample,
+                   .task = *task,
+                   .input = input,
+                   .skip = dataflow::bad_in(skip_records_, input),
+                   .may_skip = may_skip()};
 }
 
 std::optional<WorkOrder> MapReduceMaster::map_order(std::uint32_t worker) {
@@ -235,7 +239,8 @@ std::optional<WorkOrder> MapReduceMaster::map_order(std::uint32_t worker) {
                    .partitions = partitions(),
                    .input = plan_.maps[*task],
                    .bounds = plan_.bounds,
-                   .skip = bad_records_in(plan_.maps[*task])};
+                   .skip = dataflow::bad_in(skip_records_, plan_.maps[*task]),
+                   .may_skip = may_skip()};
 }
 
 std::optional<WorkOrder> MapReduceMaster::reduce_order(std::uint32_t worker) {
@@ -249,7 +254,8 @@ std::optional<WorkOrder> MapReduceMaster::reduce_order(std::uint32_t worker) {
   };
   const auto task = reduces_.give(worker, bytes_here, kComparedReduces);
   if (!task) return std::nullopt;
-  WorkOrder order{.kind = TaskKind::reduce, .task = *task, .partitions = partitions(), .skip = skip_keys_};
+  WorkOrder order{
+      .kind = TaskKind::reduce, .task = *task, .partitions = partitions(), .skip = skip_keys_, .may_skip = may_skip()};
   for (std::uint32_t i = 0; i < map_done_.size(); ++i) {
     for (const dataflow::SortedRun& run : map_done_[i].runs) {
       order.runs.push_back(
@@ -318,7 +324,7 @@ void MapReduceMaster::take_failure(std::uint32_t worker, const WorkReport& repor
   if (report.died) book.forbid_copies(report.task);
   if (report.died && !died_before(report)) {
     book.take_back(report.task, worker);
-  } else if (report.bad && options_.skip_records > 0) {
+  } else if (!report.bad.empty() && options_.skip_records > 0) {
     book.take_back(report.task, worker);
     if (!skip(report)) {
       fail_job("there are more than " + std::to_string(options_.skip_records) +
@@ -336,27 +342,18 @@ void MapReduceMaster::take_failure(std::uint32_t worker, const WorkReport& repor
 
 // A process that ends for the first time on a record may have been killed by somebody else.
 bool MapReduceMaster::died_before(const WorkReport& report) {
-  return ++deaths_[*report.bad] >= MapReduceOptions::kDeathsOfABadRecord;
+  return ++deaths_[report.bad.front()] >= MapReduceOptions::kDeathsOfABadRecord;
 }
 
-// Lets later attempts skip the bad record. Returns false when there are too many.
+std::uint64_t MapReduceMaster::may_skip() const {
+  const std::uint64_t skipped = skip_records_.size() + skip_keys_.size();
+  return options_.skip_records - std::min(skipped, options_.skip_records);
+}
+
+// Lets later attempts skip the bad records. Returns false when there are too many.
 bool MapReduceMaster::skip(const WorkReport& report) {
-  std::vector<dataflow::BadRecord>& list = report.kind == TaskKind::reduce ? skip_keys_ : skip_records_;
-  if (std::find(list.begin(), list.end(), *report.bad) != list.end()) return true;
-  if (skip_records_.size() + skip_keys_.size() >= options_.skip_records) return false;
-  list.push_back(*report.bad);
-  return true;
-}
-
-std::vector<dataflow::BadRecord> MapReduceMaster::bad_records_in(const InputTask& task) const {
-  std::vector<dataflow::BadRecord> out;
-  for (const dataflow::BadRecord& bad : skip_records_) {
-    const auto has = [&bad](const InputSplit& one) {
-      return one.path == bad.place && one.begin <= bad.offset && bad.offset < one.end;
-    };
-    if (std::any_of(task.splits.begin(), task.splits.end(), has)) out.push_back(bad);
-  }
-  return out;
+  dataflow::add_sorted(report.kind == TaskKind::reduce ? skip_keys_ : skip_records_, report.bad);
+  return skip_records_.size() + skip_keys_.size() <= options_.skip_records;
 }
 
 void MapReduceMaster::fail_job(const std::string& text) {

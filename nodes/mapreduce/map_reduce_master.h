@@ -116,7 +116,7 @@ class MapReduceMaster {
   void take_failure(std::uint32_t worker, const dataflow::WorkReport& report);
   bool died_before(const dataflow::WorkReport& report);
   bool skip(const dataflow::WorkReport& report);
-  std::vector<dataflow::BadRecord> bad_records_in(const InputTask& task) const;
+  std::uint64_t may_skip() const;
   void take_sample(std::uint32_t worker, dataflow::WorkReport report);
   void take_map(std::uint32_t worker, dataflow::WorkReport report);
   void take_reduce(std::uint32_t worker, dataflow::WorkReport report);
@@ -134,7 +134,7 @@ class MapReduceMaster {
   Plan plan_{};
   std::vector<MapDone> map_done_{};
   std::vector<ReduceDone> reduce_done_{};
-  std::vector<dataflow::BadRecord> skip_records_{};
+  std::vector<dataflow::BadRecord> skip_records_{};  // sorted, as the keys
   std::vector<dataflow::BadRecord> skip_keys_{};
   std::uint64_t cuts_ = 0;
 

@@ -119,7 +119,7 @@ WorkReport MapReduceWorker::last_words() const {
           .kind = last->kind,
           .task = last->task,
           .failure = "the process of " + context_.name() + " ended in " + last->text(),
-          .bad = last->record,
+          .bad = {last->record},
           .died = true};
 }
 

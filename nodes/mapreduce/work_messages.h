@@ -4,7 +4,6 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,7 +56,8 @@ struct WorkOrder {
   InputTask input{};                  // sample, map
   std::vector<std::string> bounds{};  // map: of the partitions by range; empty: by hash
   std::vector<ReduceInput> runs{};    // reduce
-  std::vector<BadRecord> skip{};
+  std::vector<BadRecord> skip{};      // sorted
+  std::uint64_t may_skip = 0;         // further ones
 };
 
 struct HeavyKey {
@@ -75,7 +75,7 @@ struct WorkReport {
   HeavyKey heavy{};                   // reduce: the key with most pairs
   // Without these, the task is done.
   std::string failure{};
-  std::optional<BadRecord> bad{};     // with a failure on a record
+  std::vector<BadRecord> bad{};       // with a failure on records
   bool repeats = false;               // the function was called with that record again, and has failed again
   bool hopeless = false;              // no other attempt can do the task
   bool died = false;                  // the worker's process ended on that record

@@ -54,6 +54,15 @@ TEST(CsvRowTest, NamesWhatIsWrong) {
   row.parse("nan,-inf");
   EXPECT_EQ(test::error_of([&] { static_cast<void>(row.number(0)); }), "column 0 is no number: \"nan\"");
   EXPECT_EQ(row.number(1), -std::numeric_limits<double>::infinity());
+  row.parse("+4,+-4,1e400,1e-400,+");
+  EXPECT_EQ(row.number(0), 4);
+  EXPECT_EQ(test::error_of([&] { static_cast<void>(row.number(1)); }), "column 1 is no number: \"+-4\"");
+  for (const std::size_t column : {2U, 3U}) {
+    EXPECT_NE(
+        test::error_of([&] { static_cast<void>(row.number(column)); }).find("too large or too small for a double"),
+        std::string::npos);
+  }
+  EXPECT_THROW(static_cast<void>(row.number(4)), Error);
 }
 
 std::vector<std::size_t> row_ends(std::string_view text, std::size_t piece) {

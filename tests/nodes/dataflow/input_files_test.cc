@@ -101,6 +101,13 @@ TEST(InputFilesTest, WhatCannotBeReadIsNamedAndTheOthersAreFound) {
   EXPECT_EQ(unreadable[0].path, loop);
 }
 
+TEST(InputFilesTest, ALinkOfADirectoryThatLeadsToNoFileIsAMissingInput) {
+  const test::Directory directory;
+  test::write(directory.path() / "a", "1");
+  std::filesystem::create_symlink("nothing", directory.path() / "lost");
+  EXPECT_NE(failure_of({directory.path().string()}).find("lost is a link to no file"), std::string::npos);
+}
+
 TEST(InputFilesTest, NamesWhatMatchesNothing) {
   const test::Directory directory;
   EXPECT_NE(failure_of({(directory.path() / "*.csv").string()}).find("no input matches"), std::string::npos);
