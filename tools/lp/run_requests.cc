@@ -21,6 +21,11 @@ launch::AdminClient try_to_connect(const RunView& run) {
 }
 
 launch::AdminClient connect_to(const RunView& run) {
+  if (run.silent) {  // else every question would only wait for its time to be over
+    if (const std::string text = suspension_of(run); !text.empty()) {
+      throw CommandError(Exit::timed_out, run.place.name + " does not answer: " + text);
+    }
+  }
   launch::AdminClient client = try_to_connect(run);
   if (!client.open()) {
     const RunView now = view_of(run.place);

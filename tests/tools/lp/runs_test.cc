@@ -164,6 +164,12 @@ TEST_F(LpTest, ARunWhoseLauncherIsSuspendedIsSaidNotToAnswer) {
   EXPECT_FALSE(has(lp("list").output, "no answer"));
   EXPECT_EQ(lp("stop last").code, 0);
   EXPECT_EQ(program.wait().code, 3) << program.err();
+  for (const char* command :
+       {"why last", "top last --once", "trace last", "stack last worker/1", "restart last worker"}) {
+    const Ended asked = lp(command);
+    EXPECT_EQ(asked.code, 5) << asked.output;
+    EXPECT_TRUE(has(asked.output, " does not answer: " + remedy)) << command << ": " << asked.output;
+  }
 }
 
 TEST_F(LpTest, ARunWhoseLauncherWasKilledIsSaidToBeGone) {
