@@ -30,8 +30,11 @@ launch::AdminClient connect_to(const RunView& run) {
   if (!client.open()) {
     const RunView now = view_of(run.place);
     const bool elsewhere = now.life == Life::elsewhere;
-    throw CommandError(Exit::not_live,
-                       run.place.name + ": " + sentence_of(now) + (elsewhere ? "; " + client.trouble() : ""));
+    const bool over = now.life == Life::ended || now.life == Life::lost;
+    throw CommandError(
+        Exit::not_live,
+        now.place.name + ": " + sentence_of(now) + (elsewhere ? "; " + client.trouble() : "") +
+            (over ? "; this needs a run that goes on: `lp report " + now.place.name + "` tells what happened" : ""));
   }
   return client;
 }
