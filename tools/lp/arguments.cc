@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -86,6 +87,17 @@ double parse_seconds(std::string_view text) {
   if (unit == "h") return number * 3600;
   if (unit == "d") return number * 86400;
   return -1;
+}
+
+void check_output(const std::string& file) {
+  std::error_code none;
+  if (std::filesystem::is_directory(file, none)) {
+    throw CommandError(Exit::failed, file + " is a directory: name a file in it with --output");
+  }
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (!std::filesystem::is_directory(folder, none)) {
+    throw CommandError(Exit::failed, file + " cannot be written: there is no directory " + folder.string());
+  }
 }
 
 }  // namespace lp::tool

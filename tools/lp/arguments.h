@@ -37,6 +37,10 @@ class Arguments {
   std::vector<std::string> rest_;
 };
 
+// Throws CommandError(failed), with the remedy, when a command cannot write its --output there: it is a directory, or
+// in none.
+void check_output(const std::string& file);
+
 // Parses "1.5s" and the like into seconds; negative for malformed text.
 double parse_seconds(std::string_view text);
 

@@ -237,7 +237,8 @@ int main_command(std::span<const std::string> arguments) {
     if (at == all.end()) {
       std::vector<std::string> names;
       for (const Command& command : all) names.emplace_back(command.name);
-      throw CommandError(Exit::usage, "there is no command " + quote(arguments[0]) + did_you_mean(arguments[0], names) +
+      const std::string guess = did_you_mean(arguments[0], names);
+      throw CommandError(Exit::usage, "there is no command " + quote(arguments[0]) + (guess.empty() ? ";" : guess) +
                                           " `lp help` shows all commands");
     }
     const auto given = arguments.subspan(1);

@@ -21,12 +21,20 @@ launch::AdminClient try_to_connect(const RunView& run) {
 }
 
 launch::AdminClient connect_to(const RunView& run) {
+  if (run.silent) {  // else every question would only wait for its time to be over
+    if (const std::string text = suspension_of(run); !text.empty()) {
+      throw CommandError(Exit::timed_out, run.place.name + " does not answer: " + text);
+    }
+  }
   launch::AdminClient client = try_to_connect(run);
   if (!client.open()) {
     const RunView now = view_of(run.place);
     const bool elsewhere = now.life == Life::elsewhere;
-    throw CommandError(Exit::not_live,
-                       run.place.name + ": " + sentence_of(now) + (elsewhere ? "; " + client.trouble() : ""));
+    const bool over = now.life == Life::ended || now.life == Life::lost;
+    throw CommandError(
+        Exit::not_live,
+        now.place.name + ": " + sentence_of(now) + (elsewhere ? "; " + client.trouble() : "") +
+            (over ? "; this needs a run that goes on: `lp report " + now.place.name + "` tells what happened" : ""));
   }
   return client;
 }

@@ -86,12 +86,6 @@ const launch::Jobs* jobs_of(const RunRecord& record) {
 
 std::string job_text(const RunView& run, const std::string& what) { return run.jobs->name_of(run.record) + " " + what; }
 
-bool is_suspended(const RunRecord& launcher) {
-  if (launcher.host != launch::host_name()) return false;
-  const std::vector<launch::ThreadState> threads = launch::thread_states(launcher.pid);
-  return !threads.empty() && threads.front().state == "T";
-}
-
 // Begins a sentence about a run that does not answer: how old its state is that the files have. Empty: nobody knows.
 std::string age_of_files(const RunView& run) {
   struct stat file {};
@@ -103,10 +97,7 @@ std::string age_of_files(const RunView& run) {
 
 // Why a launcher does not answer.
 std::string silence_of(const RunView& run) {
-  if (is_suspended(run.record)) {
-    return age_of_files(run) + "its launcher is suspended: `kill -CONT " + std::to_string(run.record.pid) +
-           "` lets it go on";
-  }
+  if (const std::string text = suspension_of(run); !text.empty()) return age_of_files(run) + text;
   return age_of_files(run) + "its launcher does not answer within " + duration_text(kStatusTimeout) +
          ": it may be overloaded";
 }
@@ -221,6 +212,14 @@ std::string outcome_of(const RunView& run) {
   if (!cause.what.empty()) return (cause.node.empty() ? "" : cause.node + ": ") + cause.what;
   const std::string& by = run.result->stopped_by;
   return by.empty() ? run.result->reason : stop_text(by, run.result->reason);
+}
+
+std::string suspension_of(const RunView& run) {
+  const RunRecord& launcher = run.record;
+  if (launcher.host != launch::host_name()) return {};
+  const std::vector<launch::ThreadState> threads = launch::thread_states(launcher.pid);
+  if (threads.empty() || threads.front().state != "T") return {};
+  return "its launcher is suspended: `kill -CONT " + std::to_string(launcher.pid) + "` lets it go on";
 }
 
 std::string sentence_of(const RunView& run) {

@@ -68,6 +68,39 @@ TEST(ReportPage, AReplicaThatHasMadeFewerCallsIsNamed) {
   EXPECT_TRUE(sentences().empty());
 }
 
+// 19 s of 297 s of which a few looks have seen all, beside intervals of 2 s with many looks.
+TEST(ReportPage, ALongStopWeighsAsItsTimeAndNotAsItsLooks) {
+  RunHistory history;
+  history.usage.nodes = {"worker/1"};
+  history.run.status.nodes = {{.name = "worker/1", .incarnation = 2}};
+  for (double time = 0; time < 297;) {
+    const bool stop = time == 100;
+    const double length = stop ? 19 : 2;
+    const std::uint32_t looks = stop ? 5 : 12;
+    history.usage.intervals.push_back({.begin = time, .end = time + length, .looks = looks, .nodes = {{}}});
+    UsageRecord::Interval& interval = history.usage.intervals.back();
+    (stop ? interval.nodes[0].down : interval.nodes[0].works) = looks;
+    interval.ends = {{"worker/0", "run()", 12, 6}};
+    if (stop) interval.ends = {{"worker/1", "is down", 5, 0}};
+    time += length;
+  }
+  const std::vector<NodeSummary> nodes = summaries_of(history);
+  EXPECT_NEAR(nodes[0].down, 19.0 / 297, 1e-9);
+  EXPECT_NEAR(nodes[0].works, 278.0 / 297, 1e-9);
+  const std::vector<WaitEnd> ends = ends_of(history.usage);
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_EQ(ends[1].work, "is down");
+  EXPECT_NEAR(ends[1].seconds, 19, 1e-9);
+  EXPECT_NEAR(ends[0].of_others, 139, 1e-9);
+  const std::vector<PathPart> path = critical_path(history.usage);
+  ASSERT_EQ(path.size(), 3U);
+  EXPECT_EQ(path[1].node, "worker/1");
+  EXPECT_EQ(path[1].work, "is down");
+  EXPECT_GE(path[1].time.end - path[1].time.begin, 19);
+  EXPECT_GT(path[1].share, 0.8);
+  EXPECT_NE(report_page(history).find(">6.4 %<"), std::string::npos) << report_page(history);
+}
+
 TEST(ReportPage, TheProgramsResultIsATable) {
   RunHistory history;
   EXPECT_EQ(report_page(history).find("The program's result"), std::string::npos);

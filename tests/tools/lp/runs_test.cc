@@ -99,8 +99,12 @@ TEST_F(LpTest, ManyCutsHideNoFailure) {
     events << time << R"(,"kind":"cut","text":"the checkpoint of step )" << step << R"( is complete"})" << '\n';
   }
   events.close();
+  RunStatus status = from_json<RunStatus>(JsonValue::parse(contents(run / "status.json")));
+  status.cut = 800;
+  std::ofstream(run / "status.json") << to_json(status);
   setenv("COLUMNS", "100", 1);  // for the whole texts
   const std::string shown = lp("describe last").output;
+  EXPECT_TRUE(has(shown, "last checkpoint  step 800\n")) << shown;
   std::size_t failures = 0;
   for (std::size_t at = shown.find("was killed"); at != std::string::npos; at = shown.find("was killed", at + 1)) {
     ++failures;
@@ -160,6 +164,12 @@ TEST_F(LpTest, ARunWhoseLauncherIsSuspendedIsSaidNotToAnswer) {
   const std::string status = lp("status last").output;
   EXPECT_TRUE(has(status, remedy)) << status;
   EXPECT_TRUE(has(status, " ago: " + remedy)) << status;
+  for (const char* command :
+       {"why last", "top last --once", "trace last", "stack last worker/1", "restart last worker"}) {
+    const Ended asked = lp(command);
+    EXPECT_EQ(asked.code, 5) << asked.output;
+    EXPECT_TRUE(has(asked.output, " does not answer: " + remedy)) << command << ": " << asked.output;
+  }
   kill(program.pid(), SIGCONT);
   EXPECT_FALSE(has(lp("list").output, "no answer"));
   EXPECT_EQ(lp("stop last").code, 0);
@@ -347,13 +357,14 @@ TEST_F(LpTest, RunEndsAsTheProgramDoes) {
 }
 
 TEST_F(LpTest, WrongWordsAreNamed) {
-  for (const auto& [words, text] :
-       std::vector<std::pair<std::string, std::string>>{{"lits", "there is no command \"lits\"; did you mean list?"},
-                                                        {"status", "too few arguments: lp status RUN"},
-                                                        {"list all", "too many arguments"},
-                                                        {"list --jsn", "there is no flag --jsn; did you mean --json?"},
-                                                        {"stop last --timeout=soon", "expected a duration such as 90"},
-                                                        {"stop last --reason", "--reason needs a value"}}) {
+  for (const auto& [words, text] : std::vector<std::pair<std::string, std::string>>{
+           {"lits", "there is no command \"lits\"; did you mean list?"},
+           {"metrics x", "there is no command \"metrics\"; `lp help` shows"},
+           {"status", "too few arguments: lp status RUN"},
+           {"list all", "too many arguments"},
+           {"list --jsn", "there is no flag --jsn; did you mean --json?"},
+           {"stop last --timeout=soon", "expected a duration such as 90"},
+           {"stop last --reason", "--reason needs a value"}}) {
     const Ended refused = lp(words);
     EXPECT_EQ(refused.code, 2) << words;
     EXPECT_TRUE(has(refused.output, text)) << refused.output;

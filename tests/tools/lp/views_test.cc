@@ -128,6 +128,9 @@ TEST_F(LpTest, TheCurvesOfRunsAreDrawn) {
   EXPECT_TRUE(has(other_word.output, "no node has reported the value \"accuracy\"; there is <i>, loss"))
       << other_word.output;
   EXPECT_EQ(lp("plot last -o a.png").code, 2);
+  const Ended nowhere = lp("plot last -o /proc/none/x.svg");
+  EXPECT_TRUE(has(nowhere.output, "/proc/none/x.svg cannot be written: there is no directory /proc/none"))
+      << nowhere.output;
 }
 
 TEST_F(LpTest, AReportTellsARunAfterItsEnd) {
@@ -144,6 +147,13 @@ TEST_F(LpTest, AReportTellsARunAfterItsEnd) {
   EXPECT_EQ(json.find("edges")->items()[0].find("callee")->text(), "counter");
   EXPECT_GT(from_json<double>(*json.find("edges")->items()[0].find("calls")), 0);
   ASSERT_FALSE(json.find("ends")->items().empty());
+  const Ended folder = lp("report last -o .");
+  EXPECT_EQ(folder.code, 1);
+  EXPECT_TRUE(has(folder.output, ". is a directory: name a file in it with --output")) << folder.output;
+  const Ended late = lp("why last");
+  EXPECT_EQ(late.code, 4);
+  EXPECT_TRUE(has(late.output, "; this needs a run that goes on: `lp report " + json.find("run")->text() + "` tells"))
+      << late.output;
   const Ended page = lp("report last -o '" + runs().string() + "/report.html'");
   EXPECT_EQ(page.code, 0) << page.output;
   const std::string text = contents(runs() / "report.html");

@@ -65,7 +65,7 @@ std::vector<std::size_t> shown_events(const std::vector<RunEvent>& events) {
 
 std::string facts(const RunView& run, const Plan& plan, const Screen& screen) {
   const RunRecord& record = run.record;
-  constexpr std::size_t kNames = 14;  // columns
+  constexpr std::size_t kNames = 17;  // columns
   const std::size_t room = screen.width() == 0 ? std::string::npos : screen.width() - std::min(screen.width(), kNames);
   std::string text;
   const auto add = [&](std::string name, const std::string& value) {

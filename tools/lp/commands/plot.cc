@@ -129,6 +129,7 @@ int plot_command(const Arguments& arguments, Screen& screen) {
   if (!file.empty() && file.extension() != ".svg") {
     throw CommandError(Exit::usage, "--output=" + file.string() + ": expected a name that ends in .svg");
   }
+  if (!file.empty()) check_output(file);
   warn_of_empty(runs, metrics);
   const std::vector<Chart> charts = charts_of(runs, metrics);
   if (!file.empty()) write_charts(file, charts);

@@ -32,9 +32,10 @@ std::string report_json(const RunHistory& history) {
 }  // namespace
 
 int report_command(const Arguments& arguments, Screen& screen) {
+  const std::filesystem::path file = arguments.value("output");
+  if (!file.empty()) check_output(file);
   const RunHistory history = history_of(find_run(arguments.words()[0]));
   for (const std::string& damage : history.damages) log_line(damage);
-  const std::filesystem::path file = arguments.value("output");
   if (!file.empty()) write_file(file, report_page(history));
   if (arguments.has("json")) {
     screen.write(report_json(history));

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -48,18 +47,6 @@ std::optional<double> share_of(const Arguments& arguments) {
     throw CommandError(Exit::usage, "--sample=" + text + ": a share is a number above 0, and 1 at most, as 0.01");
   }
   return share;
-}
-
-// Before a long recording, which would be lost.
-void check_output(const std::string& file) {
-  std::error_code none;
-  if (std::filesystem::is_directory(file, none)) {
-    throw CommandError(Exit::failed, file + " is a directory: name a file in it with --output");
-  }
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  if (!std::filesystem::is_directory(folder, none)) {
-    throw CommandError(Exit::failed, file + " cannot be written: there is no directory " + folder.string());
-  }
 }
 
 std::string name_of(RunEvent::Kind kind) {
@@ -249,7 +236,7 @@ int trace_command(const Arguments& arguments, Screen& screen) {
   }
   const std::string file = arguments.has("output") ? arguments.value("output") : "trace.json";
   const std::optional<double> share = share_of(arguments);
-  check_output(file);
+  check_output(file);  // before a long recording, which would be lost
   const RunView run = view_of(find_run(arguments.words()[0]));
   launch::AdminClient client = connect_to(run);
   Tracer tracer(client, run.place, share);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMostEdges = 100;  // between nodes, in a table
 constexpr std::size_t kMostPathParts = 60;
 constexpr double kMuchLonger = 2;   // as often as the median of its group waits end at a straggler
-constexpr double kLeastEnds = 0.1;  // and at this share of the looks
+constexpr double kLeastEnds = 0.1;  // and in this share of the time
 
 UsageRecord usage_of(const RunLocation& place, std::vector<std::string>& damages) {
   const std::filesystem::path file = place.directory / launch::kUsageFile;
@@ -36,6 +36,17 @@ JsonValue result_of(const RunLocation& place) {
   return read_record<File>(place.directory / "result.json").value_or(File()).report;
 }
 
+// The seconds that a look of the interval stands for.
+double seconds_of_look(const UsageRecord::Interval& interval) {
+  return interval.looks > 0 ? (interval.end - interval.begin) / interval.looks : 0;
+}
+
+double seconds_of(const UsageRecord& usage) {
+  double seconds = 0;
+  for (const UsageRecord::Interval& interval : usage.intervals) seconds += seconds_of_look(interval) * interval.looks;
+  return seconds;
+}
+
 // Steps that each node has made per second of the time that was looked at, also those that it repeated.
 double steps_per_second(const UsageRecord& usage, std::size_t node, double seconds) {
   double steps = 0;
@@ -48,20 +59,42 @@ double steps_per_second(const UsageRecord& usage, std::size_t node, double secon
   return seconds > 0 ? steps / seconds : 0;
 }
 
-// The share of the looks before the node first had a process that answered: it came later. With further incarnations,
+// The equal parts of the run for its critical path. Their ends have seconds in place of looks. An interval is in the
+// part that has its middle.
+std::vector<UsageRecord::Interval> parts_of(const UsageRecord& usage) {
+  std::vector<UsageRecord::Interval> parts;
+  if (usage.intervals.empty()) return parts;
+  const double begin = usage.intervals.front().begin;
+  const double length = (usage.intervals.back().end - begin) / static_cast<double>(kMostPathParts);
+  double number = -1;  // the last part has it
+  for (UsageRecord::Interval interval : usage.intervals) {
+    interval.nodes.clear();
+    for (UsageRecord::End& end : interval.ends) end.looks *= seconds_of_look(interval);
+    const double middle = (interval.begin + interval.end) / 2 - begin;
+    const double its_number = length > 0 ? std::floor(middle / length) : 0;
+    if (its_number == number) {
+      launch::add_interval(parts.back(), interval);
+    } else {
+      parts.push_back(std::move(interval));
+      number = its_number;
+    }
+  }
+  return parts;
+}
+
+// The share of the time before the node first had a process that answered: it came later. With further incarnations,
 // the looks at which it has none are no work of its either. Else it was only slow to answer.
 double absent_share(const UsageRecord& usage, std::size_t node, const NodeSummary& summary) {
   if (summary.status.incarnation > 1) return summary.down;
-  double looks = 0;
+  const double seconds = seconds_of(usage);
   double before = 0;
   bool came = false;
   for (const UsageRecord::Interval& interval : usage.intervals) {
     const UsageRecord::NodeUse& use = interval.nodes[node];
     came = came || use.works + use.waits + use.idle > 0;
-    looks += interval.looks;
-    if (!came) before += use.down;
+    if (!came) before += use.down * seconds_of_look(interval);
   }
-  return looks > 0 ? before / looks : 0;
+  return seconds > 0 ? before / seconds : 0;
 }
 
 std::string group_name(const Plan& plan, const std::string& node) {
@@ -72,8 +105,7 @@ std::string group_name(const Plan& plan, const std::string& node) {
 std::map<std::string, Share> shares_of(const RunHistory& history, const std::vector<NodeSummary>& nodes) {
   const UsageRecord& usage = history.usage;
   std::map<std::string, Share> shares;
-  double seconds = 0;
-  for (const UsageRecord::Interval& interval : usage.intervals) seconds += interval.end - interval.begin;
+  const double seconds = seconds_of(usage);
   for (std::size_t i = 0; i < usage.nodes.size(); ++i) {
     const auto at =
         std::find_if(nodes.begin(), nodes.end(), [&](const auto& one) { return one.status.name == usage.nodes[i]; });
@@ -137,23 +169,24 @@ TimeSpan span_of(const RunHistory& history) {
 std::vector<NodeSummary> summaries_of(const RunHistory& history) {
   const UsageRecord& usage = history.usage;
   std::map<std::string, NodeSummary> found;
-  double seconds = 0;
-  for (const UsageRecord::Interval& interval : usage.intervals) seconds += interval.end - interval.begin;
-  const double looks = std::max(looks_of(usage), 1.0);
+  const double seconds = seconds_of(usage);
   for (std::size_t i = 0; i < usage.nodes.size(); ++i) {
     NodeSummary& node = found[usage.nodes[i]];
     for (const UsageRecord::Interval& interval : usage.intervals) {
       const UsageRecord::NodeUse& use = interval.nodes[i];
-      node.works += use.works / looks;
-      node.waits += use.waits / looks;
-      node.idle += use.idle / looks;
-      node.down += use.down / looks;
-      node.queue += static_cast<double>(use.queue) / looks;
+      const double share = seconds > 0 ? seconds_of_look(interval) / seconds : 0;
+      node.works += use.works * share;
+      node.waits += use.waits * share;
+      node.idle += use.idle * share;
+      node.down += use.down * share;
+      node.queue += static_cast<double>(use.queue) * share;
       node.processors += seconds > 0 ? use.cpu / seconds : 0;
       node.memory = std::max(node.memory, use.memory);
     }
   }
-  for (const UsageRecord::End& end : ends_of(usage)) found[end.node].ends_of_others += end.of_others / looks;
+  for (const WaitEnd& end : ends_of(usage)) {
+    found[end.node].ends_of_others += seconds > 0 ? end.of_others / seconds : 0;
+  }
   std::map<std::string, std::uint64_t> all_waits;
   std::map<std::string, const UsageRecord::Wait*> most;
   for (const UsageRecord::Wait& wait : usage.waits) {
@@ -181,34 +214,32 @@ double looks_of(const UsageRecord& usage) {
   return looks;
 }
 
-std::vector<UsageRecord::End> ends_of(const UsageRecord& usage) {
-  std::map<std::pair<std::string, std::string>, UsageRecord::End> sums;
+std::vector<WaitEnd> ends_of(const UsageRecord& usage) {
+  std::map<std::pair<std::string, std::string>, WaitEnd> sums;
   for (const UsageRecord::Interval& interval : usage.intervals) {
     for (const UsageRecord::End& end : interval.ends) {
-      UsageRecord::End& sum = sums[{end.node, end.work}];
+      WaitEnd& sum = sums[{end.node, end.work}];
       sum.node = end.node;
       sum.work = end.work;
-      sum.looks += end.looks;
-      sum.of_others += end.of_others;
+      sum.seconds += end.looks * seconds_of_look(interval);
+      sum.of_others += end.of_others * seconds_of_look(interval);
     }
   }
-  std::vector<UsageRecord::End> ends;
+  std::vector<WaitEnd> ends;
   for (auto& [key, end] : sums) ends.push_back(std::move(end));
-  std::stable_sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.looks > b.looks; });
+  std::stable_sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   return ends;
 }
 
 std::vector<PathPart> critical_path(const UsageRecord& usage) {
-  UsageRecord coarse = usage;
-  while (coarse.intervals.size() > kMostPathParts) launch::halve_intervals(coarse);
   std::vector<UsageRecord::Interval> parts;  // neighbours with one node are one part
   std::vector<std::string> nodes;
-  for (const UsageRecord::Interval& interval : coarse.intervals) {
-    std::map<std::string, double> looks;
-    for (const UsageRecord::End& end : interval.ends) looks[end.node] += end.looks;
+  for (const UsageRecord::Interval& interval : parts_of(usage)) {
+    std::map<std::string, double> ends;
+    for (const UsageRecord::End& end : interval.ends) ends[end.node] += end.looks;
     const auto most =
-        std::max_element(looks.begin(), looks.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::string node = most == looks.end() ? std::string() : most->first;
+        std::max_element(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::string node = most == ends.end() ? std::string() : most->first;
     if (!parts.empty() && nodes.back() == node) {
       launch::add_interval(parts.back(), interval);
     } else {
@@ -223,7 +254,7 @@ std::vector<PathPart> critical_path(const UsageRecord& usage) {
     for (const UsageRecord::End& end : parts[i].ends) {
       all += end.looks;
       if (end.node != part.node) continue;
-      if (part.work.empty()) part.work = end.work;  // those with most looks come first
+      if (part.work.empty()) part.work = end.work;  // the longest come first
       part.share += end.looks;
     }
     if (all > 0) part.share /= all;

@@ -38,7 +38,8 @@ struct TimeSpan {
 };
 TimeSpan span_of(const RunHistory& history);
 
-// A node over the whole run. Shares are of the looks at it, and sum up to 1, or are all 0.
+// A node over the whole run. Shares are of the time in which lp looked at it, and sum up to 1, or are all 0. Looks are
+// not as far apart in one interval as in another, so each weighs as the time that it stands for.
 struct NodeSummary {
   NodeStatus status{};
   std::string host{};
@@ -50,21 +51,27 @@ struct NodeSummary {
   std::uint64_t memory = 0;   // the most
   double queue = 0;           // on average
   std::string waits_for{};    // what its run() waited for most, with the share of its waits
-  double ends_of_others = 0;  // the share of the looks whose waits ended at it, without its own run()
+  double ends_of_others = 0;  // the share of the time in which waits ended at it, without its own run()
 };
 std::vector<NodeSummary> summaries_of(const RunHistory& history);
 
-// Where the waits of the whole run ended, most looks first; and the number of looks.
-std::vector<UsageRecord::End> ends_of(const UsageRecord& usage);
+// Where the waits of the whole run ended, the longest first.
+struct WaitEnd {
+  std::string node{};
+  std::string work{};    // as in UsageRecord::End
+  double seconds = 0;    // several waits that end at once share the time
+  double of_others = 0;  // the part of `seconds` for run() of other nodes
+};
+std::vector<WaitEnd> ends_of(const UsageRecord& usage);
 double looks_of(const UsageRecord& usage);
 
-// The critical path: in each of at most 60 equal parts of the run the node at which most waits ended. Parts with one
-// node are joined.
+// The critical path: in each of at most 60 equal parts of the run the node at which waits ended for the longest time.
+// Parts with one node are joined.
 struct PathPart {
   TimeSpan time{};
   std::string node{};  // empty: no run() was awaited, as before all nodes were up
   std::string work{};  // that most of them ended at
-  double share = 0;    // the part of the waits that ended there
+  double share = 0;    // the part of the time of the waits that ended there
 };
 std::vector<PathPart> critical_path(const UsageRecord& usage);
 

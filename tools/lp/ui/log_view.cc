@@ -20,6 +20,8 @@ namespace lp::tool {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(100);  // between two lots of lines
+constexpr auto kQuestionPause =
+    std::chrono::milliseconds(100);  // between two questions whether the reader is still there
 
 // The newest lines of several logs.
 class Lot {
@@ -92,7 +94,7 @@ class LogView {
   }
 
   void show() {
-    out_.write(names_line(logs_.logs()));
+    reads_ = out_.write(names_line(logs_.logs()));
     bool more = logs_.update();
     Lot first(kFirstLines);
     const std::size_t each = std::max<std::size_t>(20, kFirstLines / std::max<std::size_t>(logs_.logs().size(), 1));
@@ -102,20 +104,29 @@ class LogView {
       first.add(std::move(own));
     }
     first.sort();
-    bool reads = out_.write(first.json());
-    while (more && reads) {
+    reads_ = reads_ && out_.write(first.json());
+    while (more && reads_) {
       changes_.wait(logs_.fd());
       more = logs_.update();
       Lot lot(kLinesAtOnce);
       for (std::size_t i = 0; i < logs_.logs().size(); ++i) read(i, !more, lot);
-      reads = out_.write(lot.empty() ? std::string() : lot.json()) && out_.wait(kPause);
+      reads_ = reads_ && out_.write(lot.empty() ? std::string() : lot.json()) && out_.wait(kPause);
     }
   }
 
  private:
+  // A search in much text must not outlive its reader.
+  bool still_reads() {
+    if (reads_ && passed(next_ask_)) {
+      reads_ = out_.write({});
+      next_ask_ = after(kQuestionPause);
+    }
+    return reads_;
+  }
   void read(std::size_t log, bool ended, Lot& into) {
+    if (!reads_) return;
     const auto take = [&](const LogLine& line) {
-      if (!pattern_.has_value() || pattern_->matches(line.text)) into.add(log, line);
+      if (still_reads() && (!pattern_.has_value() || pattern_->matches(line.text))) into.add(log, line);
     };
     LogReader& reader = logs_.logs()[log].reader;
     if (ended) {
@@ -129,6 +140,8 @@ class LogView {
   FileWatcher changes_;
   LineSink& out_;
   std::optional<Pattern> pattern_;
+  bool reads_ = true;  // the reader has not left
+  Time next_ask_{};
 };
 
 }  // namespace

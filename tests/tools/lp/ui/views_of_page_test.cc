@@ -15,6 +15,7 @@
 #include "tools/lp/ui/page.h"
 #include "tools/lp/ui/picture.h"
 #include "tools/lp/ui/run_views.h"
+#include "tools/lp/views/pattern.h"
 
 namespace lp::test {
 namespace {
@@ -132,6 +133,34 @@ TEST_F(PageViews, OfVeryManyLinesTheNewestAreShownAndASearchSeesAll) {
   KeptLines nobody;
   show_logs(run_, {.nodes = {"worker/9"}}, nobody);
   EXPECT_NE(nobody.at("trouble").text().find("there is no node \"worker/9\""), std::string::npos);
+}
+
+// A reader that leaves while the log is searched.
+class GoneLines : public KeptLines {
+ public:
+  bool write(std::string line) override {
+    const bool asks = line.empty();
+    KeptLines::write(std::move(line));
+    return !asks;
+  }
+};
+
+TEST_F(PageViews, ASearchEndsWhenItsReaderHasLeft) {
+  std::ofstream(run_.directory / "logs/worker/0.log") << "one\ntwo\n";
+  GoneLines lines;
+  show_logs(run_, {.nodes = {"worker"}, .pattern = "one"}, lines);
+  EXPECT_EQ(lines.size(), 1U);  // the names of the logs
+}
+
+TEST_F(PageViews, ASearchTriesTheBeginningOfALongLine) {
+  constexpr std::size_t kLong = tool::Pattern::kLongestTried;
+  const tool::Pattern end("end$", false);
+  EXPECT_TRUE(end.matches(std::string(kLong - 3, 'x') + "end"));
+  EXPECT_FALSE(end.matches(std::string(kLong, 'x') + "end"));
+  for (const char* text : {"(a)\\1", "[]\\1](a)\\1", "[[:digit:]](a)\\1"}) {
+    EXPECT_THROW(tool::Pattern(text, false), tool::CommandError) << text;
+  }
+  for (const char* text : {"(a)[\\1]", "(a)\\\\1", "(a)[[:digit:]\\1]", "(a)[^]\\1]"}) tool::Pattern(text, false);
 }
 
 TEST_F(PageViews, TheListKeepsRunsThatHaveEndedAndSeesNewOnes) {
