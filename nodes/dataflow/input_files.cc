@@ -30,9 +30,13 @@ bool hidden(const fs::path& path) {
   return name.starts_with('.') || name.starts_with('_');
 }
 
+// A link below a directory that leads to no file: a batch lacks its input, while a followed directory may get it yet.
+enum class LostLink : std::uint8_t { passed_over, unreadable };
+
 // Finds the files of paths, and those that cannot be read.
 class InputSearch {
  public:
+  explicit InputSearch(LostLink lost_link) : lost_link_(lost_link) {}
   // Returns false when nothing matches.
   bool add(const std::string& path) {
     const auto type = type_of(path);
@@ -75,7 +79,7 @@ class InputSearch {
       if (hidden(at->path())) continue;
       const auto type = type_of(at->path());
       std::error_code ignored;
-      if (type == fs::file_type::not_found && at->is_symlink(ignored)) {
+      if (lost_link_ == LostLink::unreadable && type == fs::file_type::not_found && at->is_symlink(ignored)) {
         unreadable_.push_back({.path = at->path().string(),
                                .why = "an input cannot be read: " + at->path().string() + " is a link to no file"});
       }
@@ -116,6 +120,7 @@ class InputSearch {
     return found || unreadable_.size() > before;
   }
 
+  const LostLink lost_link_;
   std::set<std::string> paths_{};
   std::vector<UnreadableInput> unreadable_{};
 };
@@ -269,8 +274,11 @@ void fail_on_unmatched(const std::string& path) {
                   ": name files, directories or globs; in a list with commas, ? stands for a comma of a name");
 }
 
-FoundInputs find_readable_inputs(const std::vector<std::string>& paths, std::vector<UnreadableInput>& unreadable) {
-  InputSearch search;
+namespace {
+
+FoundInputs find_readable_inputs(const std::vector<std::string>& paths, LostLink lost_link,
+                                 std::vector<UnreadableInput>& unreadable) {
+  InputSearch search(lost_link);
   std::vector<std::string> unmatched;
   for (const std::string& path : paths) {
     if (!search.add(path)) unmatched.push_back(path);
@@ -279,9 +287,15 @@ FoundInputs find_readable_inputs(const std::vector<std::string>& paths, std::vec
   return {.files = search.files(), .unmatched = std::move(unmatched)};
 }
 
+}  // namespace
+
+FoundInputs find_readable_inputs(const std::vector<std::string>& paths, std::vector<UnreadableInput>& unreadable) {
+  return find_readable_inputs(paths, LostLink::passed_over, unreadable);
+}
+
 FoundInputs find_inputs_here(const std::vector<std::string>& paths) {
   std::vector<UnreadableInput> unreadable;
-  FoundInputs out = find_readable_inputs(paths, unreadable);
+  FoundInputs out = find_readable_inputs(paths, LostLink::unreadable, unreadable);
   if (!unreadable.empty()) throw Error(ErrorKind::failed, unreadable.front().why);
   return out;
 }
