@@ -124,17 +124,14 @@ std::string path_section(const RunHistory& history, const std::vector<PathPart>&
   double awaited = 0;
   for (const WaitEnd& end : ends) awaited += end.seconds;
   if (awaited <= 0) return out + html_paragraph("No node was seen to work for the end of the program.");
-  out += html_paragraph("lp has looked " + count_text(static_cast<std::uint64_t>(looks)) +
-                            " times at what every node did. At each look it follows the wait of each run() that the "
-                            "program needs to its end: "
-                            "from the call that it waits for to the node that handles it, and on, until a node works. "
-                            "A run() that works is its "
-                            "own end. The time from look to look is shared equally among these ends. The critical path "
-                            "has, for each of at "
-                            "most 60 parts of the run, the node with the most: it has to become faster for the program "
-                            "to become faster. The path is "
-                            "as exact as the looks are dense; waits between two looks are not seen.",
-                        "soft");
+  out += html_paragraph(
+      "lp has looked " + count_text(static_cast<std::uint64_t>(looks)) +
+          " times at what every node did. At each look it follows the wait of each run() that the program needs to its "
+          "end: from the call that it waits for to the node that handles it, and on, until a node works. A run() that "
+          "works is its own end. The time from look to look is shared equally among these ends. The critical path has, "
+          "for each of at most 60 parts of the run, the node with the most: it has to become faster for the program to "
+          "become faster. The path is as exact as the looks are dense; waits between two looks are not seen.",
+      "soft");
   HtmlTable table({{"waits ended at"}, {"doing"}, {"share", true}, {"of which others waited", true}});
   for (const WaitEnd& end : ends) {
     if (&end - ends.data() >= 12 || end.seconds < 0.005 * awaited) break;
