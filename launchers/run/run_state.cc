@@ -37,15 +37,6 @@ std::string own_number(const Engine& engine) {
   return engine.own_job() == nullptr ? std::string() : engine.own_job()->number();
 }
 
-// The record of an earlier start of the run in this directory, if there is one.
-std::optional<UsageRecord> earlier_usage(const std::filesystem::path& directory) {
-  try {
-    return read_record<UsageRecord>(directory / kUsageFile);
-  } catch (const Error&) {  // the disk was full: the record begins again
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 RunState::RunState(Launch given, std::function<void()> report)
