@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <string>
@@ -268,6 +269,21 @@ TEST(Metrics, APortThatIsTakenOrMalformedEndsTheLaunch) {
   EXPECT_NE(
       test::error_of([&] { lp::Run(test::make_counting({}), {.metrics = "localhost"}); }).find("is no place to listen"),
       std::string::npos);
+}
+
+TEST(Metrics, APortThatIsTakenLeavesNoDirectoryThatTheLaunchHasMade) {
+  const test::Directory directory;
+  lp::Run run(test::make_counting({.workers = 1, .mode = "waits"}), {.metrics = "0"});
+  const std::string url = run.metrics_url();
+  const std::string port = url.substr(url.rfind(':') + 1, url.rfind('/') - url.rfind(':') - 1);
+  const auto launch_in = [&](const std::filesystem::path& place) {
+    return test::error_of([&] { lp::Run(test::make_counting({}), {.directory = place, .metrics = port}); });
+  };
+  EXPECT_NE(launch_in(directory.path() / "new").find("another program has the port"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "new"));
+  std::filesystem::create_directory(directory.path() / "old");
+  EXPECT_NE(launch_in(directory.path() / "old").find("another program has the port"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(directory.path() / "old"));
 }
 
 TEST(Metrics, OfAThousandNodesCostTheLauncherLittle) {
