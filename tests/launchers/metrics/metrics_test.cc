@@ -285,6 +285,18 @@ TEST(Metrics, APortThatIsTakenLeavesNoDirectoryThatTheLaunchHasMade) {
   EXPECT_TRUE(std::filesystem::exists(directory.path() / "old"));
 }
 
+TEST(Metrics, RestartsAreCountedWhateverTheirReason) {
+  const SupervisionGraph graph = graph_of(2);
+  RunStatus status;
+  status.nodes = {{.name = "server", .incarnation = 1},
+                  {.name = "worker/0", .incarnation = 3, .restarts = 1},  // and once on request
+                  {.name = "worker/1"}};                                  // it has not started yet
+  const std::string text = RunMetrics(graph).text({.status = status, .program = "test"});
+  EXPECT_TRUE(has_line(text, R"(lp_node_restarts_total{group="server",node="server"} 0)")) << text;
+  EXPECT_TRUE(has_line(text, R"(lp_node_restarts_total{group="worker",node="worker/0"} 2)")) << text;
+  EXPECT_TRUE(has_line(text, R"(lp_node_restarts_total{group="worker",node="worker/1"} 0)")) << text;
+}
+
 TEST(Metrics, OfAThousandNodesCostTheLauncherLittle) {
   constexpr std::size_t kNodes = 1000;
   const SupervisionGraph graph = graph_of(kNodes);
