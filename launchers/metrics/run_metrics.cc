@@ -1,5 +1,6 @@
 #include "launchers/metrics/run_metrics.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -96,8 +97,11 @@ void RunMetrics::write_nodes(std::string& text, const RunStatus& status) const {
     write_series(text, kState.name, labeled(labels_[node], "state", enum_name(status.nodes[node].state)),
                  std::uint64_t{1});
   }
-  write_for_nodes(text, {"lp_node_restarts_total", Kind::counter, "restarts of the node"}, status, labels_,
-                  [](const NodeStatus& node) { return static_cast<std::uint64_t>(node.restarts); });
+  write_for_nodes(text,
+                  {"lp_node_restarts_total", Kind::counter,
+                   "restarts of the node since its launcher began, also on request and together with another node"},
+                  status, labels_,
+                  [](const NodeStatus& node) { return std::uint64_t{std::max(node.incarnation, 1U) - 1}; });
   write_for_nodes(text, {"lp_node_incarnation", Kind::gauge, "number of the node's present incarnation"}, status,
                   labels_, [](const NodeStatus& node) { return std::uint64_t{node.incarnation}; });
   write_for_nodes(text, {"lp_node_turn_seconds", Kind::gauge, "how long a handler has had the turn, if it is long"},

@@ -105,6 +105,8 @@ void UsageWatch::on_measured(std::size_t process, const Measurement& part) {
 void UsageWatch::end_look(RunStatus status, double time) {
   const WaitsRecord record = waits_of_run(graph_, std::move(status), parts_);
   const WaitGraph graph = wait_graph(plan_, record);
+  // A look that takes long stands for its whole time, as one at a process that is stopped: it has its own interval.
+  if (now_.looks > 0 && time - now_.end > length_ / 2) end_interval();
   ++now_.looks;
   now_.end = time;
   parts_.clear();

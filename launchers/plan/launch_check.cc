@@ -124,7 +124,11 @@ void check_options(const Program& program, const LaunchOptions& options) {
                                        ": it must be above 0, or every service would count as hanging");
   }
   check_directory(options);
-  if (!options.metrics.empty()) read_http_address(options.metrics);  // throws for a malformed one
+  try {
+    if (!options.metrics.empty()) read_http_address(options.metrics);
+  } catch (const Error& error) {
+    throw Error(error.kind(), "--metrics=" + options.metrics + ": " + error.text());
+  }
   if (options.grace < Duration::zero()) {
     throw Error(ErrorKind::failed, "LaunchOptions::grace is " + duration_text(options.grace) +
                                        ": it must be 0, to kill nodes at once, or more");

@@ -117,6 +117,11 @@ bool is_still_taken(const Descriptor& taken, const std::filesystem::path& direct
   return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
+void remove_run_directory(const Descriptor& taken, const std::filesystem::path& directory) {
+  std::error_code ignored;
+  if (is_still_taken(taken, directory)) std::filesystem::remove_all(directory, ignored);
+}
+
 void make_directories_below(const std::filesystem::path& root, const std::filesystem::path& directory) {
   std::filesystem::path made = root;
   std::error_code ignored;

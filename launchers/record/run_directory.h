@@ -37,6 +37,9 @@ Descriptor make_run_directory(const std::filesystem::path& directory, bool own =
 // there.
 bool is_still_taken(const Descriptor& taken, const std::filesystem::path& directory);
 
+// Removes the directory with all that is in it, if `taken` is its lock: without that, it is another run's.
+void remove_run_directory(const Descriptor& taken, const std::filesystem::path& directory);
+
 // Directories in a run's directory must not make that one again, incomplete and for all users to read, when somebody
 // removed it. The first function makes the missing directories from `root`, which must be there, to `directory`, which
 // is below it; who writes there finds out when that fails. The second one returns the nearest directory above `path`

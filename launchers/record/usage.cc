@@ -1,8 +1,45 @@
 #include "launchers/record/usage.h"
 
 #include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <type_traits>
+
+#include "launchers/record/records.h"
+#include "lp/base/error.h"
 
 namespace lp::launch {
+namespace {
+
+// Makes the counts of an interval as large as those of `looks` looks.
+void scale_counts(UsageRecord::Interval& interval, double looks) {
+  if (interval.looks == 0) return;
+  const double factor = looks / interval.looks;
+  const auto scale = [factor](std::integral auto& count) {
+    count = static_cast<std::remove_reference_t<decltype(count)>>(std::llround(factor * static_cast<double>(count)));
+  };
+  for (UsageRecord::NodeUse& use : interval.nodes) {
+    scale(use.works);
+    scale(use.waits);
+    scale(use.idle);
+    scale(use.down);
+    scale(use.queue);
+  }
+  for (UsageRecord::End& end : interval.ends) {
+    end.looks *= factor;
+    end.of_others *= factor;
+  }
+}
+
+}  // namespace
+
+std::optional<UsageRecord> earlier_usage(const std::filesystem::path& directory) {
+  try {
+    return read_record<UsageRecord>(directory / kUsageFile);
+  } catch (const Error&) {  // the disk was full: the record begins again
+    return std::nullopt;
+  }
+}
 
 std::size_t most_intervals(std::size_t nodes) {
   constexpr std::size_t kAllNodes = 16'384;  // in all intervals together
@@ -46,7 +83,16 @@ void halve_intervals(UsageRecord& record) {
     if (i % 2 == 0) {
       joined.push_back(std::move(record.intervals[i]));
     } else {
-      add_interval(joined.back(), record.intervals[i]);
+      UsageRecord::Interval& first = joined.back();
+      UsageRecord::Interval& second = record.intervals[i];
+      const double seconds = second.end - first.begin;
+      const std::uint32_t looks = first.looks + second.looks;
+      if (seconds > 0) {
+        const double share = std::clamp((first.end - first.begin) / seconds, 0.0, 1.0);
+        scale_counts(first, share * looks);
+        scale_counts(second, (1 - share) * looks);
+      }
+      add_interval(first, second);
     }
   }
   record.intervals = std::move(joined);

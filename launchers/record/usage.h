@@ -2,10 +2,12 @@
 // What the nodes of a run did and used over its whole time: usage.json in the run's directory, for lp report. It is
 // gathered in looks, which are joined to intervals. When a record is full, each two of its intervals become one, so
 // that a run of a week has no more of them than one of an hour. A value that to_json and from_json know, and pure
-// functions.
+// functions, except earlier_usage().
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,11 +71,14 @@ namespace launch {
 
 inline constexpr const char* kUsageFile = "usage.json";
 
+// The record of an earlier start of the run in this directory. Nothing: there is none, or it is damaged.
+std::optional<UsageRecord> earlier_usage(const std::filesystem::path& directory);
 // The number of intervals that a record of so many nodes may have: fewer for more nodes, so that it has a few MiB.
 std::size_t most_intervals(std::size_t nodes);
 // Adds what happened right after `into` to it.
 void add_interval(UsageRecord::Interval& into, const UsageRecord::Interval& next);
-// Joins each two of the intervals.
+// Joins each two of the intervals. A part of the looks, as those at which a node was down, stays the part of the time
+// that it was: where something keeps the looks from their answers, a few of them take as long as many others.
 void halve_intervals(UsageRecord& record);
 
 }  // namespace launch

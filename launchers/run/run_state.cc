@@ -37,15 +37,6 @@ std::string own_number(const Engine& engine) {
   return engine.own_job() == nullptr ? std::string() : engine.own_job()->number();
 }
 
-// The record of an earlier start of the run in this directory, if there is one.
-std::optional<UsageRecord> earlier_usage(const std::filesystem::path& directory) {
-  try {
-    return read_record<UsageRecord>(directory / kUsageFile);
-  } catch (const Error&) {  // the disk was full: the record begins again
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 RunState::RunState(Launch given, std::function<void()> report)
@@ -56,6 +47,25 @@ RunState::RunState(Launch given, std::function<void()> report)
       cuts_(launch_, graph_),
       recorder_(launch_.options.directory),
       stall_(launch_.options.heartbeat) {
+  std::error_code ignored;
+  const bool new_directory = !std::filesystem::exists(launch_.options.directory, ignored);
+  try {
+    prepare();
+  } catch (...) {
+    if (new_directory) remove_run_directory(taken_, launch_.options.directory);  // nothing has started
+    throw;
+  }
+  coordinator_ = std::make_unique<Coordinator>(graph_, coordinator_options(), nodes_->executor(), *this);
+  nodes_->attach(*coordinator_);
+  begin_record();
+  if (metrics_ != nullptr) log("metrics are at " + metrics_url_);
+  if (!recorder_.writes()) return;
+  open_to_others();
+  usage_ = std::make_unique<UsageWatch>(launch_.plan, graph_, earlier_usage(launch_.options.directory));
+}
+
+// Takes what the run needs and others may have.
+void RunState::prepare() {
   const LaunchOptions& options = launch_.options;
   if (!options.directory.empty()) take_directory();
   if (options.show != Show::none) {
@@ -75,13 +85,6 @@ RunState::RunState(Launch given, std::function<void()> report)
     metrics_url_ = metrics_->url();
   }
   nodes_ = launch_.engine().make_nodes(parts());
-  coordinator_ = std::make_unique<Coordinator>(graph_, coordinator_options(), nodes_->executor(), *this);
-  nodes_->attach(*coordinator_);
-  begin_record();
-  if (metrics_ != nullptr) log("metrics are at " + metrics_url_);
-  if (!recorder_.writes()) return;
-  open_to_others();
-  usage_ = std::make_unique<UsageWatch>(launch_.plan, graph_, earlier_usage(options.directory));
 }
 
 void RunState::begin_record() {

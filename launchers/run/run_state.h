@@ -74,6 +74,7 @@ class RunState final : public Coordinator::Listener {
 
   RunParts parts();
   Coordinator::Options coordinator_options() const;
+  void prepare();
   void take_directory();
   void begin_record();
   void continue_earlier();

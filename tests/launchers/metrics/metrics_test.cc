@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <string>
@@ -265,9 +266,35 @@ TEST(Metrics, APortThatIsTakenOrMalformedEndsTheLaunch) {
   EXPECT_NE(
       test::error_of([&] { lp::Run(test::make_counting({}), {.metrics = port}); }).find("another program has the port"),
       std::string::npos);
-  EXPECT_NE(
-      test::error_of([&] { lp::Run(test::make_counting({}), {.metrics = "localhost"}); }).find("is no place to listen"),
-      std::string::npos);
+  const std::string malformed = test::error_of([&] { lp::Run(test::make_counting({}), {.metrics = "localhost"}); });
+  EXPECT_NE(malformed.find("--metrics=localhost: \"localhost\" is no place to listen"), std::string::npos) << malformed;
+}
+
+TEST(Metrics, APortThatIsTakenLeavesNoDirectoryThatTheLaunchHasMade) {
+  const test::Directory directory;
+  lp::Run run(test::make_counting({.workers = 1, .mode = "waits"}), {.metrics = "0"});
+  const std::string url = run.metrics_url();
+  const std::string port = url.substr(url.rfind(':') + 1, url.rfind('/') - url.rfind(':') - 1);
+  const auto launch_in = [&](const std::filesystem::path& place) {
+    return test::error_of([&] { lp::Run(test::make_counting({}), {.directory = place, .metrics = port}); });
+  };
+  EXPECT_NE(launch_in(directory.path() / "new").find("another program has the port"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "new"));
+  std::filesystem::create_directory(directory.path() / "old");
+  EXPECT_NE(launch_in(directory.path() / "old").find("another program has the port"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(directory.path() / "old"));
+}
+
+TEST(Metrics, RestartsAreCountedWhateverTheirReason) {
+  const SupervisionGraph graph = graph_of(2);
+  RunStatus status;
+  status.nodes = {{.name = "server", .incarnation = 1},
+                  {.name = "worker/0", .incarnation = 3, .restarts = 1},  // and once on request
+                  {.name = "worker/1"}};                                  // it has not started yet
+  const std::string text = RunMetrics(graph).text({.status = status, .program = "test"});
+  EXPECT_TRUE(has_line(text, R"(lp_node_restarts_total{group="server",node="server"} 0)")) << text;
+  EXPECT_TRUE(has_line(text, R"(lp_node_restarts_total{group="worker",node="worker/0"} 2)")) << text;
+  EXPECT_TRUE(has_line(text, R"(lp_node_restarts_total{group="worker",node="worker/1"} 0)")) << text;
 }
 
 TEST(Metrics, OfAThousandNodesCostTheLauncherLittle) {

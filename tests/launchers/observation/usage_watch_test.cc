@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
@@ -154,10 +155,37 @@ TEST_F(UsageWatchTest, AWeekHasAsManyIntervalsAsAnHour) {
   EXPECT_EQ(next.record().waits.size(), 1U);
 }
 
+TEST_F(UsageWatchTest, ALookThatTakesLongHasItsOwnInterval) {
+  look(2e9);  // the interval of the time until then
+  for (const double time : {0.1, 0.2, 5.2, 5.3}) look(2e9 + time);
+  const std::vector<UsageRecord::Interval> intervals = watch_.record().intervals;
+  ASSERT_EQ(intervals.size(), 4U);
+  EXPECT_EQ(intervals[1].looks, 2U);
+  EXPECT_EQ(intervals[2].looks, 1U);
+  EXPECT_NEAR(intervals[2].end - intervals[2].begin, 5, 1e-6);
+}
+
 TEST(Usage, ARecordOfManyNodesHasFewIntervals) {
   EXPECT_EQ(most_intervals(1), 240U);
   EXPECT_EQ(most_intervals(1000), 16U);
   EXPECT_EQ(most_intervals(0), 240U);
+}
+
+// 19 s of which a few looks have seen all, beside 1 s with many looks.
+TEST(Usage, JoinedIntervalsKeepTheSharesOfTheirTime) {
+  UsageRecord record{.nodes = {"worker"}};
+  record.intervals.push_back(
+      {.begin = 100, .end = 119, .looks = 5, .nodes = {{.down = 5}}, .ends = {{"worker", "is down", 5, 0}}});
+  record.intervals.push_back(
+      {.begin = 119, .end = 120, .looks = 15, .nodes = {{.works = 15}}, .ends = {{"worker", "run()", 15, 0}}});
+  halve_intervals(record);
+  ASSERT_EQ(record.intervals.size(), 1U);
+  const UsageRecord::Interval& joined = record.intervals[0];
+  EXPECT_EQ(joined.looks, 20U);
+  EXPECT_EQ(joined.nodes[0].down, 19U);
+  EXPECT_EQ(joined.nodes[0].works, 1U);
+  EXPECT_EQ(joined.ends[0].work, "is down");
+  EXPECT_NEAR(joined.ends[0].looks, 19, 1e-9);
 }
 
 }  // namespace

@@ -101,6 +101,12 @@ TEST(ReportPage, ALongStopWeighsAsItsTimeAndNotAsItsLooks) {
   EXPECT_NE(report_page(history).find(">6.4 %<"), std::string::npos) << report_page(history);
 }
 
+TEST(ReportPage, ANodeThatWasRestartedOnRequestHasRestarts) {
+  RunHistory history;
+  history.run.status.nodes = {{.name = "worker/1", .incarnation = 8, .restarts = 2}};
+  EXPECT_NE(report_page(history).find(">7</td>"), std::string::npos) << report_page(history);
+}
+
 TEST(ReportPage, TheProgramsResultIsATable) {
   RunHistory history;
   EXPECT_EQ(report_page(history).find("The program's result"), std::string::npos);

@@ -41,6 +41,15 @@ TEST_F(PageViews, ARunThatHasEndedHasItsStateAndItsEvents) {
   EXPECT_EQ(lines.at("events").items()[0].find("text")->text(), "<b>");
 }
 
+TEST_F(PageViews, ANodeHasAllItsRestarts) {
+  tool::RunView run;
+  run.status.nodes = {{.name = "worker/0", .incarnation = 4, .restarts = 1}, {.name = "worker/1", .incarnation = 1}};
+  const JsonValue line = JsonValue::parse(tool::run_line(run));
+  const std::vector<JsonValue>& nodes = line.find("run")->find("nodes")->items();
+  EXPECT_EQ(number(*nodes[0].find("restarts")), 3);
+  EXPECT_EQ(nodes[1].find("restarts"), nullptr);
+}
+
 TEST_F(PageViews, ARunThatDoesNotExistIsATrouble) {
   KeptLines lines;
   show_live({"other", directory_.path() / "lp/runs/other"}, lines);
