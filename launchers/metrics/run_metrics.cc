@@ -1,6 +1,5 @@
 #include "launchers/metrics/run_metrics.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -100,8 +99,7 @@ void RunMetrics::write_nodes(std::string& text, const RunStatus& status) const {
   write_for_nodes(text,
                   {"lp_node_restarts_total", Kind::counter,
                    "restarts of the node since its launcher began, also on request and together with another node"},
-                  status, labels_,
-                  [](const NodeStatus& node) { return std::uint64_t{std::max(node.incarnation, 1U) - 1}; });
+                  status, labels_, [](const NodeStatus& node) { return std::uint64_t{restarts_of(node)}; });
   write_for_nodes(text, {"lp_node_incarnation", Kind::gauge, "number of the node's present incarnation"}, status,
                   labels_, [](const NodeStatus& node) { return std::uint64_t{node.incarnation}; });
   write_for_nodes(text, {"lp_node_turn_seconds", Kind::gauge, "how long a handler has had the turn, if it is long"},

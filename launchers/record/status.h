@@ -42,7 +42,7 @@ struct NodeStatus {
   std::string name{};
   State state = State::waiting;
   std::uint32_t incarnation = 0;
-  int restarts = 0;
+  int restarts = 0;         // those that its policy has paid for
   std::string host{};       // the host of its process; empty: the launcher's host
   int pid = 0;              // the id of its process; 0: it has none of its own, or none now
   std::uint64_t step = 0;   // the step of its progress
@@ -55,6 +55,9 @@ struct NodeStatus {
   std::string work{};
   double work_seconds = 0;
 };
+
+// All restarts of the node since its launcher began: after failures, on request, or together with another node.
+inline std::uint32_t restarts_of(const NodeStatus& node) { return node.incarnation > 0 ? node.incarnation - 1 : 0; }
 
 struct RunStatus {
   std::string run{};

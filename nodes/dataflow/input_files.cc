@@ -30,8 +30,9 @@ bool hidden(const fs::path& path) {
   return name.starts_with('.') || name.starts_with('_');
 }
 
-// A link below a directory that leads to no file: a batch lacks its input, while a followed directory may get it yet.
-enum class LostLink : std::uint8_t { passed_over, unreadable };
+// A link below a directory that leads to no file here. A batch must have its input: it reads it from another host, or
+// fails on it. A followed directory may get it yet.
+enum class LostLink : std::uint8_t { passed_over, input };
 
 // Finds the files of paths, and those that cannot be read.
 class InputSearch {
@@ -79,11 +80,8 @@ class InputSearch {
       if (hidden(at->path())) continue;
       const auto type = type_of(at->path());
       std::error_code ignored;
-      if (lost_link_ == LostLink::unreadable && type == fs::file_type::not_found && at->is_symlink(ignored)) {
-        unreadable_.push_back({.path = at->path().string(),
-                               .why = "an input cannot be read: " + at->path().string() + " is a link to no file"});
-      }
-      if (type == fs::file_type::regular) paths_.insert(at->path().string());
+      const bool lost = type == fs::file_type::not_found && at->is_symlink(ignored);
+      if (type == fs::file_type::regular || (lost && lost_link_ == LostLink::input)) paths_.insert(at->path().string());
       if (type == fs::file_type::directory && !at->is_symlink(ignored)) add_directory(at->path());
     }
     if (error) note(directory.string(), error);
@@ -295,7 +293,7 @@ FoundInputs find_readable_inputs(const std::vector<std::string>& paths, std::vec
 
 FoundInputs find_inputs_here(const std::vector<std::string>& paths) {
   std::vector<UnreadableInput> unreadable;
-  FoundInputs out = find_readable_inputs(paths, LostLink::unreadable, unreadable);
+  FoundInputs out = find_readable_inputs(paths, LostLink::input, unreadable);
   if (!unreadable.empty()) throw Error(ErrorKind::failed, unreadable.front().why);
   return out;
 }

@@ -123,6 +123,11 @@ class Results(Files):
                                         into=f"output{number}")
                 self.assertEqual(expected, found.decode())
 
+    def test_csv_groupby_leaves_rows_without_a_finite_number_out(self):
+        (self.input / "rows.csv").write_text("key,value\na,1\na,inf\na,-inf\na,+2\na,\na,1e400\n")
+        found, _ = self.run_job("csv_groupby", "--job.partitions=1", "--job.skip-records=4", prefix="job.")
+        self.assertEqual("a\t2\t3\t1\t2\n", found.decode())
+
     def test_sums_of_csv_groupby_are_the_same_for_any_tasks(self):
         source = random.Random(4)
         values = [source.uniform(-1, 1) * 10 ** source.randrange(-9, 10) for _ in range(100_000)]

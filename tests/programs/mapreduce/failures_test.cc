@@ -200,6 +200,9 @@ TEST(MapReduceFailuresTest, AnInputThatCannotBeReadIsNamed) {
   std::filesystem::create_symlink("nothing", dangling);
   options.job.input.paths.push_back(dangling);
   EXPECT_TRUE(has(run_map_reduce(test::CountWords(), options).failure, dangling + " cannot be read: No such file"));
+  const std::string lost = (files.input() / "lost").string();
+  std::filesystem::create_symlink("nothing", lost);
+  EXPECT_TRUE(has(run_map_reduce(test::CountWords(), files.options()).failure, lost + " cannot be read: No such file"));
 }
 
 TEST(MapReduceFailuresTest, AnOutputThatExistsIsRefusedAndStaysAsItIs) {

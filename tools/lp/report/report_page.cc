@@ -182,7 +182,7 @@ std::string nodes_section(const std::vector<NodeSummary>& nodes, const std::vect
                percent_text(node.waits), percent_text(node.idle), percent_text(node.down),
                node.memory > 0 ? short_number(node.processors) : "",
                node.memory > 0 ? memory_text(node.memory) + "B" : "", short_number(node.queue),
-               std::to_string(node.restarts), node.waits_for});
+               std::to_string(restarts_of(node.status)), node.waits_for});
     table.set_html(3, bar_of(node));
   }
   std::string out = html_headline("Utilization and waiting") + table.html() +

@@ -198,7 +198,6 @@ std::vector<NodeSummary> summaries_of(const RunHistory& history) {
   for (const NodeStatus& status : history.run.status.nodes) {
     NodeSummary node = found[status.name];
     node.status = status;
-    node.restarts = std::max(status.incarnation, 1U) - 1;
     node.host = status.host.empty() ? history.run.record.host : status.host;
     if (const auto at = most.find(status.name); at != most.end()) {
       const double share = static_cast<double>(at->second->looks) / static_cast<double>(all_waits[status.name]);

@@ -43,7 +43,6 @@ TimeSpan span_of(const RunHistory& history);
 struct NodeSummary {
   NodeStatus status{};
   std::string host{};
-  std::uint32_t restarts = 0;  // all since its launcher began, also on request and together with another node
   double works = 0;
   double waits = 0;
   double idle = 0;

@@ -40,7 +40,7 @@ void write_node(JsonWriter& json, const NodeStatus& node) {
   json.begin_object();
   json.member("state", node.state);
   member_unless(json, "incarnation", node.incarnation);
-  member_unless(json, "restarts", std::max(node.incarnation, 1U) - 1);
+  member_unless(json, "restarts", restarts_of(node));
   member_unless(json, "host", node.host);
   member_unless(json, "pid", node.pid);
   member_unless(json, "step", node.step);
