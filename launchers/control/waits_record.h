@@ -21,6 +21,7 @@ struct WaitsRecord {
     int pid = 0;                                                // 0: its nodes are threads of the launcher
     std::optional<ProcessWaits> waits{};                        // nothing: the process has not answered
     std::optional<std::vector<launch::ThreadState>> threads{};  // nothing: the agent of its host has not answered
+    int stopped_agent = 0;  // the process of that agent, where a signal has stopped it on the launcher's host; 0: none
   };
   double time = 0;  // seconds on a monotonic clock
   RunStatus status{};

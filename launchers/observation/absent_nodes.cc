@@ -32,6 +32,15 @@ Activity starting_node(const NodeStatus& status, const ThreadsById* threads) {
 
 Activity silent_node(const std::string& node, const WaitsRecord::Process& process, const std::string& key,
                      const ThreadsById* threads) {
+  if (process.stopped_agent != 0) {
+    const std::string agent = std::to_string(process.stopped_agent);
+    return {.node = node,
+            .does = "is not seen, because its agent, process " + agent +
+                    " of this host, is stopped by a signal (SIGSTOP or SIGTSTP); `kill -CONT " + agent +
+                    "` lets it go on",
+            .end = NodeEnd::stopped,
+            .detail = "agent " + agent};
+  }
   if (threads == nullptr) {
     const std::string host = process.host.empty() ? "its host" : "its host " + process.host;
     return {.node = node,

@@ -152,6 +152,13 @@ void add_call(pid_t process, const std::string& text, ThreadState& thread) {
   thread.file = std::filesystem::read_symlink(descriptor, ignored).string();
 }
 
+// proc(5), /proc/PID/schedstat: the nanoseconds with a processor, and those of waiting for one.
+double seconds_without_processor(const std::string& directory) {
+  std::istringstream fields(text_of_file(directory + "/schedstat"));
+  std::uint64_t with = 0, without = 0;
+  return fields >> with >> without ? static_cast<double>(without) / 1e9 : 0;
+}
+
 }  // namespace
 
 std::vector<ThreadState> thread_states(pid_t process) {
@@ -167,6 +174,7 @@ std::vector<ThreadState> thread_states(pid_t process) {
     thread.id = stat->id;
     thread.name = std::move(stat->name);
     thread.state = stat->state;
+    thread.starved = seconds_without_processor(directory);
     if (thread.state != "R") add_call(process, text_of_file(directory + "/syscall"), thread);
   }
   std::sort(threads.begin(), threads.end(), [](const auto& a, const auto& b) { return a.id < b.id; });

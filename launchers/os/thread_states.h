@@ -17,6 +17,8 @@ struct ThreadState {
   std::string call{};
   std::string file{};  // the file that the call reads, writes or syncs; empty: none
   int lock_owner = 0;  // the thread that has the mutex for which it waits; 0: it waits for none
+  // The seconds in which it could run but had no processor, since it began; at most up to its last turn.
+  double starved = 0;
 };
 
 // The threads of the process, at most 1000; none when it has ended. The process must be this one, or a child.

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -54,6 +56,27 @@ TEST(ThreadStates, NameTheThreadThatHasTheMutex) {
     EXPECT_EQ(state.state, "S");
     EXPECT_EQ(state.call, "futex");
   }
+}
+
+TEST(ThreadStates, AThreadThatCouldRunIsStarved) {
+  cpu_set_t mine, first;
+  ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+  CPU_ZERO(&first);
+  int processor = 0;
+  while (!CPU_ISSET(processor, &mine)) ++processor;
+  CPU_SET(processor, &first);
+  std::atomic<bool> ends = false;
+  const auto use = [&](int policy) {
+    sched_setaffinity(0, sizeof first, &first);
+    const sched_param none{};
+    sched_setscheduler(0, policy, &none);
+    while (!ends) {
+    }
+  };
+  const Thread idle = spawn("gets no turn", [&] { use(SCHED_IDLE); });
+  const Thread busy = spawn("has all turns", [&] { use(SCHED_OTHER); });
+  EXPECT_GT(wait_for("gets no turn", [](const ThreadState& thread) { return thread.starved > 0.2; }).starved, 0.2);
+  ends = true;
 }
 
 TEST(ThreadStates, AWaitInLpIsNoLock) {

@@ -14,6 +14,8 @@ std::vector<Diagnosis> diagnose(const Evidence& evidence) {
     return std::any_of(all.begin(), all.end(), [&](const Diagnosis& wait) { return wait.node == load.node; });
   });
   std::move(loads.begin(), loads.end(), std::back_inserter(all));
+  std::vector<Diagnosis> starved = diagnose_starved(evidence);
+  std::move(starved.begin(), starved.end(), std::back_inserter(all));
   if (const std::string& unsaved = evidence.samples.back().status.unsaved; !unsaved.empty()) {
     all.push_back({.kind = Diagnosis::Kind::unsaved, .text = unsaved});
   }

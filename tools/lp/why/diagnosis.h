@@ -1,6 +1,6 @@
 #pragma once
 // Finds the troubles of a run in a few looks at it: deadlocks, nodes that keep others waiting, checkpoints that cannot
-// be saved, overloaded services, slow replicas. Pure functions of the run's answers.
+// be saved, overloaded services, slow replicas, nodes without a processor. Pure functions of the run's answers.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +35,7 @@ struct Diagnosis {
     handler,    // a handler goes on and on, and others wait
     versions,   // readers hold old versions, so that nothing can be published
     unsaved,    // a checkpoint could not be saved
+    starved,    // nodes could run and get no processor
     straggler,  // a replica is slower than the others
     saturated,  // a service has more calls than it can handle
   };
@@ -69,5 +70,6 @@ void keep_lasting_stragglers(std::vector<Diagnosis>& found, const Evidence& evid
 // The parts. `graph`: of the last sample.
 std::vector<Diagnosis> diagnose_waits(const Evidence& evidence, const WaitGraph& graph);
 std::vector<Diagnosis> diagnose_load(const Evidence& evidence);
+std::vector<Diagnosis> diagnose_starved(const Evidence& evidence);
 
 }  // namespace lp::tool

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +49,17 @@ void read_disk(const std::string& path) {
   [[maybe_unused]] const auto got = read(disk.number(), byte.data(), byte.size());
 }
 
+// Puts this thread on the first of its processors.
+void take_first_processor() {
+  cpu_set_t mine;
+  sched_getaffinity(0, sizeof mine, &mine);
+  int first = 0;
+  while (!CPU_ISSET(first, &mine)) ++first;
+  CPU_ZERO(&mine);
+  CPU_SET(first, &mine);
+  sched_setaffinity(0, sizeof mine, &mine);
+}
+
 // Gives its value when its run() has got that of the next one.
 class Knot {
  public:
@@ -71,6 +83,13 @@ class Server {
   void work() {  // in turn
     work_for(2);
     ++done_;
+  }
+  // Works on a processor that it gets only when nobody else wants it.
+  void starve() {
+    take_first_processor();
+    const sched_param none{};
+    sched_setscheduler(0, SCHED_IDLE, &none);
+    compute_for(1000);
   }
   void hang() {
     while (!ends_) ++turns_;
@@ -98,7 +117,7 @@ class Server {
 
   using Remote = Methods<&Server::add, &Server::work, &Server::hang, &Server::stop_itself, &Server::crash,
                          &Server::save, &Server::count, concurrent<&Server::forward, 2>,
-                         concurrent<&Server::backward, 2>, &Server::publish, &Server::parameters>;
+                         concurrent<&Server::backward, 2>, &Server::publish, &Server::starve, &Server::parameters>;
 
  private:
   void lock(std::mutex& first, std::mutex& second) {
@@ -153,6 +172,13 @@ void compute_step(Context& context, Client<Server> server, int index) {
 
 void press(Context& context, Client<Server> server, int) {
   while (!context.stopping()) server.call<&Server::work>();
+}
+
+// Worker 0 calls a server that has no processor, because worker 1 uses it.
+void starve_it(Context& context, Client<Server> server, int index) {
+  if (index == 0) return server.call<&Server::starve>();
+  take_first_processor();
+  while (!context.stopping()) compute_for(10);
 }
 
 void read_slowly(Context& context, Client<Server> server, int) {
@@ -212,6 +238,7 @@ const std::map<std::string, Trouble>& troubles() {
       {"computing", {4, compute_step}},
       {"printing", {1, print_lines}},
       {"saturated", {5, press}},
+      {"starved", {2, starve_it}},
       {"stopped", {2, [](Context&, Client<Server> server, int) { server.call<&Server::stop_itself>(); }}},
       {"handler", {2, [](Context&, Client<Server> server, int) { server.call<&Server::hang>(); }}},
       {"stream", {1, read_slowly}},

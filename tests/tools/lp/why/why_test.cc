@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -50,6 +51,16 @@ class WhyTest : public LpTest {
     }
     ADD_FAILURE() << "no " << enum_name(kind) << ", but: " << seen << "\n" << lp("why last").output;
     return {};
+  }
+
+  // The process that is the parent of the first node's.
+  int agent_of_run() const {
+    const RunStatus status =
+        from_json<RunStatus>(contents(std::filesystem::directory_iterator(runs())->path() / "status.json"));
+    std::ifstream stat("/proc/" + std::to_string(status.nodes.front().pid) + "/stat");
+    std::string word;
+    for (int i = 0; i < 4; ++i) stat >> word;
+    return std::stoi(word);
   }
 
   static void stop(Subprocess& program) {
@@ -128,6 +139,20 @@ TEST_F(WhyTest, ASaturatedServer) {
   stop(program);
 }
 
+TEST_F(WhyTest, AServerWithoutAProcessor) {
+  Subprocess program = start("starved");
+  std::vector<Diagnosis> all;
+  const auto is_starved = [](const Diagnosis& one) { return one.kind == Kind::starved; };
+  for (const Time end = after(kPatience); now() < end && std::none_of(all.begin(), all.end(), is_starved);) {
+    all = diagnoses("--for=1");
+  }
+  const auto found = std::find_if(all.begin(), all.end(), is_starved);
+  ASSERT_NE(found, all.end());
+  EXPECT_EQ(found->node, "server");
+  EXPECT_SAID(found->text, "server lacks a processor of this host");
+  stop(program);
+}
+
 TEST_F(WhyTest, ANodeThatIsStopped) {
   const Diagnosis found = diagnosis_of("stopped", Kind::stopped, 2);
   EXPECT_EQ(found.node, "server");
@@ -194,17 +219,24 @@ TEST_F(WhyTest, AHostThatIsCutOff) {
   const SshHosts hosts;
   Subprocess program = start("handler", "ssh", {hosts.ssh(), SshHosts::hosts("h1:1,h2:2"), "--grace=60"});
   wait_for(Kind::handler, 2);
-  const RunStatus status =
-      from_json<RunStatus>(contents(std::filesystem::directory_iterator(runs())->path() / "status.json"));
-  std::ifstream stat("/proc/" + std::to_string(status.nodes.front().pid) + "/stat");
-  std::string word;
-  for (int i = 0; i < 4; ++i) stat >> word;  // the node's parent is the agent
-  const int agent = std::stoi(word);
+  const int agent = agent_of_run();
   kill(agent, SIGSTOP);
   const Diagnosis found = wait_for(Kind::cut_off, 2);
   kill(agent, SIGCONT);
   EXPECT_EQ(found.node, "server");
   EXPECT_SAID(found.text, "its host h1");
+  stop(program);
+}
+
+TEST_F(WhyTest, AnAgentThatIsStopped) {
+  Subprocess program = start("handler");
+  wait_for(Kind::handler, 2);
+  const int agent = agent_of_run();
+  kill(agent, SIGSTOP);
+  const Diagnosis found = wait_for(Kind::stopped);
+  kill(agent, SIGCONT);
+  EXPECT_EQ(found.node, "server");
+  EXPECT_SAID(found.text, "its agent, process " + std::to_string(agent) + " of this host, is stopped");
   stop(program);
 }
 
