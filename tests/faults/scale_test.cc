@@ -26,8 +26,11 @@ TEST(Scale, TheLimitOfDescriptorsIsNamed) {
   EXPECT_NE(ended.output.find("`ulimit -n` allows 256: raise it with `ulimit -n "), std::string::npos) << ended.output;
 }
 
-// Root has no limit of processes, so another user runs it.
-const std::string kAsNobody = "env HOME=/tmp setpriv --reuid=65534 --regid=65534 --clear-groups";
+// Root has no limit of processes, so another user runs it. It may read what root may, since the build folder can lie in
+// root's home.
+const std::string kAsNobody =
+    "env HOME=/tmp setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_read_search "
+    "--ambient-caps=+dac_read_search";
 
 void expect_named(const std::string& flags, int limit) {
   const Directory directory;

@@ -335,6 +335,7 @@ TEST(Table, WhatIsTooLongShowsThatItWasCut) {
 
 TEST_F(LpTest, ColoursAreForTerminalsThatTakeThem) {
   leave_run(runs() / "good-1", "{}", {.run = "good-1"}, {}, {.success = true});
+  setenv("TERM", "xterm", 1);
   OnTerminal shown = on_terminal({"list"});
   shown.wait();
   EXPECT_TRUE(has(shown.shown(), "\033[32m")) << shown.shown();
