@@ -23,7 +23,7 @@ StackTaker::StackTaker(pid_t process) : threads_(thread_states(process)) {
   const Descriptor theirs(ends[1]);
   fcntl(ours.number(), F_SETFL, O_NONBLOCK);
   try {
-    spawn_command(stacks_command(process),
+    spawn_command(stacks_command(process, threads_),
                   {.input = nothing.number(), .output = theirs.number(), .errors = theirs.number()});
     pipe_ = std::move(ours);
   } catch (const Error& error) {

@@ -209,7 +209,7 @@ void ThreadExecutor::take_stacks(std::size_t process) {
   stacks_ = spawn("stacks", [this, process, incarnation = incarnations_[process]] {
     Stacks stacks;
     const std::vector<ThreadState> threads = thread_states(getpid());
-    const Output output = lp::launch::run(stacks_command(getpid()), kStacksLimit);
+    const Output output = lp::launch::run(stacks_command(getpid(), threads), kStacksLimit);
     try {
       stacks.text = stacks_text(threads, output.text.empty() ? output.errors : output.text);
     } catch (const Error& error) {

@@ -153,10 +153,12 @@ void add_call(pid_t process, const std::string& text, ThreadState& thread) {
 }
 
 // proc(5), /proc/PID/schedstat: the nanoseconds with a processor, and those of waiting for one.
-double seconds_without_processor(const std::string& directory) {
+void add_seconds(const std::string& directory, ThreadState& thread) {
   std::istringstream fields(text_of_file(directory + "/schedstat"));
-  std::uint64_t with = 0, without = 0;
-  return fields >> with >> without ? static_cast<double>(without) / 1e9 : 0;
+  std::uint64_t ran = 0, starved = 0;
+  if (!(fields >> ran >> starved)) return;
+  thread.ran = static_cast<double>(ran) / 1e9;
+  thread.starved = static_cast<double>(starved) / 1e9;
 }
 
 }  // namespace
@@ -174,7 +176,7 @@ std::vector<ThreadState> thread_states(pid_t process) {
     thread.id = stat->id;
     thread.name = std::move(stat->name);
     thread.state = stat->state;
-    thread.starved = seconds_without_processor(directory);
+    add_seconds(directory, thread);
     if (thread.state != "R") add_call(process, text_of_file(directory + "/syscall"), thread);
   }
   std::sort(threads.begin(), threads.end(), [](const auto& a, const auto& b) { return a.id < b.id; });

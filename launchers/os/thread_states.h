@@ -17,7 +17,9 @@ struct ThreadState {
   std::string call{};
   std::string file{};  // the file that the call reads, writes or syncs; empty: none
   int lock_owner = 0;  // the thread that has the mutex for which it waits; 0: it waits for none
-  // The seconds in which it could run but had no processor, since it began; at most up to its last turn.
+  // The seconds in which it had a processor since it began, and in which it waited for one. The kernel adds a wait when
+  // it ends.
+  double ran = 0;
   double starved = 0;
 };
 

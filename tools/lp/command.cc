@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -46,8 +47,12 @@ std::string help_of_all() {
          "run's directory. `lp COMMAND --help` shows the flags of a command; `man lp` explains everything.\n";
 }
 
+// The text may have words from other people, such as the reason of a stop.
 int fail(Exit code, const std::string& text, bool json) {
-  log_line(text);
+  std::vector<std::string> lines;
+  std::istringstream rest(text);
+  for (std::string line; std::getline(rest, line);) lines.push_back(Screen::clean(line));
+  log_line(join(lines, "\n"));
   if (json) {
     JsonWriter writer;
     writer.begin_object();

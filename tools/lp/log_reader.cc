@@ -17,7 +17,13 @@ namespace {
 
 constexpr std::size_t kLongestNote = 512;
 
-Descriptor open_file(const std::filesystem::path& path) { return Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+// Nothing but a file is a log: a FIFO in its place would never end.
+Descriptor open_file(const std::filesystem::path& path) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  const bool regular = file && fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);
+  return regular ? std::move(file) : Descriptor();
+}
 
 Descriptor open_part(const std::filesystem::path& path, const char* word) {
   std::filesystem::path part = path;

@@ -8,6 +8,7 @@
 
 #include "launchers/admin/admin_client.h"
 #include "launchers/all_engines.h"
+#include "launchers/observation/thread_text.h"
 #include "launchers/os/thread_states.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/record/run_recorder.h"
@@ -218,8 +219,14 @@ std::string suspension_of(const RunView& run) {
   const RunRecord& launcher = run.record;
   if (launcher.host != launch::host_name()) return {};
   const std::vector<launch::ThreadState> threads = launch::thread_states(launcher.pid);
-  if (threads.empty() || threads.front().state != "T") return {};
-  return "its launcher is suspended: `kill -CONT " + std::to_string(launcher.pid) + "` lets it go on";
+  if (threads.empty()) return {};
+  if (threads.front().state == "T") {
+    return "its launcher is suspended: `kill -CONT " + std::to_string(launcher.pid) + "` lets it go on";
+  }
+  const auto blocked = std::find_if(threads.begin(), threads.end(),
+                                    [](const launch::ThreadState& thread) { return thread.state == "D"; });
+  return blocked == threads.end() ? std::string()
+                                  : "its launcher is blocked in " + launch::place_of(*blocked) + ", for a device";
 }
 
 std::string sentence_of(const RunView& run) {

@@ -152,7 +152,7 @@ TEST(Stacks, HaveTheNamesOfThreads) {
   const Thread waiting = spawn("has a stack", [&event] { event.wait(); });
   wait_for("has a stack", [](const ThreadState& thread) { return thread.call == "futex"; });
   const std::vector<ThreadState> threads = thread_states(getpid());
-  const Output printed = run(stacks_command(getpid()), kStacksLimit);
+  const Output printed = run(stacks_command(getpid(), threads), kStacksLimit);
   const std::string text = stacks_text(threads, printed.text);
   EXPECT_NE(text.find("has a stack (S, in futex):"), std::string::npos) << text << printed.errors;
   EXPECT_NE(text.find("lp::Event::wait"), std::string::npos) << text;
@@ -165,9 +165,52 @@ TEST(Stacks, NameAWaitWithALimit) {
   const Thread waiting = spawn("has a limit", [&event] { event.wait(after(std::chrono::seconds(100))); });
   wait_for("has a limit", [](const ThreadState& thread) { return thread.call == "futex"; });
   const std::vector<ThreadState> threads = thread_states(getpid());
-  const std::string text = stacks_text(threads, run(stacks_command(getpid()), kStacksLimit).text);
+  const std::string text = stacks_text(threads, run(stacks_command(getpid(), threads), kStacksLimit).text);
   EXPECT_NE(text.find("has a limit (S, in futex):"), std::string::npos) << text;
   event.set();
+}
+
+// A process that waits for its vfork child is blocked in the kernel: it takes no SIGSTOP, so eu-stack does not end. The
+// signal must not stop it when the child has ended.
+TEST(Stacks, ThatDoNotComeLeaveNothingStopped) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(pipe2(pipe.data(), O_CLOEXEC), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (vfork() == 0) {  // NOLINT: that wait is the subject
+      char byte = 0;
+      [[maybe_unused]] const auto got = read(pipe[0], &byte, 1);
+      _exit(0);
+    }
+    _exit(7);
+  }
+  std::vector<ThreadState> threads;
+  for (const Time end = after(std::chrono::seconds(20)); !passed(end) && (threads.empty() || threads[0].state != "D");)
+    threads = thread_states(child);
+  ASSERT_EQ(threads.at(0).state, "D");
+  EXPECT_NE(test::error_of([&] {
+              stacks_text(threads, run(stacks_command(child, threads), kStacksLimit).text);
+            }).find("eu-stack printed no stack in time: a thread is blocked in the kernel"),
+            std::string::npos);
+  EXPECT_EQ(write(pipe[1], "x", 1), 1);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, WUNTRACED), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "it is stopped";
+  if (WIFSTOPPED(status)) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  close(pipe[0]);
+  close(pipe[1]);
+}
+
+TEST(Stacks, SayThatThreadsAreMissing) {
+  const std::string text =
+      stacks_text({}, "PID 1 - process\nTID 7:\n#0  0x1 f\n#1  0x2 g_is_cu\neu-stack did not end in time\n");
+  EXPECT_EQ(
+      text,
+      "thread 7:\n#0  0x1 f\n#1  0x2 g_is_cu\nOther threads are missing: eu-stack did not end in time. A thread is "
+      "blocked in the kernel, or the host is busy.\n");
 }
 
 TEST(Stacks, ThatAreTooLongAreCutWithAWord) {

@@ -61,7 +61,7 @@ std::string diagnosis_text(const Diagnosis& diagnosis, std::size_t width) {
     }
   }
   const std::vector<std::string>& waiters = diagnosis.waiters;
-  if (waiters.size() > 1) {
+  if (waiters.size() > 1 && diagnosis.kind != Diagnosis::Kind::starved) {
     text += "    " + std::to_string(waiters.size()) + " nodes wait because of it" +
             (waiters.size() <= kMostWaiters ? ": " + Screen::clean(join(waiters, ", ")) : "") + "\n";
   }

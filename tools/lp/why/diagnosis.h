@@ -35,9 +35,9 @@ struct Diagnosis {
     handler,    // a handler goes on and on, and others wait
     versions,   // readers hold old versions, so that nothing can be published
     unsaved,    // a checkpoint could not be saved
-    starved,    // nodes could run and get no processor
     straggler,  // a replica is slower than the others
     saturated,  // a service has more calls than it can handle
+    starved,    // nodes could run and get no processor; `waiters` are all of these
   };
   Kind kind = Kind::handler;
   std::string node{};                  // where the cause is

@@ -436,43 +436,5 @@ TEST(Diagnosis, AServiceThatAlwaysWorksWithAQueueIsSaturated) {
   EXPECT_EQ(all[0].text, "server is saturated: it works for 100 % of the time, and 2.0 calls wait for it on average");
 }
 
-// A run in whose second look, a second later, a thread of each of these nodes has lacked a processor for so long.
-Answers starved_run(const std::vector<std::size_t>& nodes, double seconds) {
-  Answers run;
-  for (const std::size_t id : nodes) {
-    run.process(id).host = "h7";
-    run.process(id).threads = {{.id = 7, .state = "R", .starved = 3}, {.id = 8, .state = "S", .starved = 2}};
-  }
-  run.evidence.samples.push_back(run.sample());
-  run.sample().time += 1;
-  for (const std::size_t id : nodes) {
-    run.process(id).threads->front().starved += seconds;
-    run.process(id).threads->push_back({.id = 9, .state = "S", .starved = 5});  // is new
-  }
-  return run;
-}
-
-TEST(Diagnosis, ANodeWithoutAProcessorIsStarved) {
-  EXPECT_TRUE(tool::diagnose_starved(starved_run({1}, 0.8).evidence).empty());
-  const std::vector<Diagnosis> all = tool::diagnose(starved_run({1}, 0.95).evidence);
-  ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].kind, Kind::starved);
-  EXPECT_EQ(all[0].node, "server");
-  EXPECT_EQ(
-      all[0].text,
-      "server lacks a processor of host h7: for 95 % of the time it could run, and had to wait. Its control group "
-      "limits it, or others use the processors");
-}
-
-TEST(Diagnosis, AHostWithTooFewProcessorsIsNamedOnce) {
-  const Answers run = starved_run({2, 3, 4}, 0.92);
-  const std::vector<Diagnosis> all = tool::diagnose_starved(run.evidence);
-  ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].waiters, (std::vector<std::string>{"worker/0", "worker/1", "worker/2"}));
-  EXPECT_EQ(all[0].text.find("3 nodes lack a processor of host h7: for 92 %"), 0U) << all[0].text;
-  EXPECT_TRUE(tool::concerns(all[0], run.evidence.plan, {"worker/2"}));
-  EXPECT_FALSE(tool::concerns(all[0], run.evidence.plan, {"log"}));
-}
-
 }  // namespace
 }  // namespace lp::test
