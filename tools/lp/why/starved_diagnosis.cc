@@ -16,8 +16,8 @@ namespace {
 using Process = WaitsRecord::Process;
 using launch::ThreadState;
 
-constexpr double kWaits = 0.25;      // of the time, at least, in which a starved thread waits for a processor
-constexpr double kStarved = 0.9;     // of the time in which it could run
+constexpr double kWaits = 0.25;      // a starved thread waits for a processor for this share of the time, at least
+constexpr double kStarved = 0.9;     // and for this share of the time in which it could run
 constexpr double kLeastTime = 0.25;  // seconds; a limit of a control group acts in periods of 0.1 s
 constexpr std::size_t kMostStarved = 10;
 
