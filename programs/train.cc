@@ -280,9 +280,9 @@ SharedExamples prepare_training(TrainConfig& config, const std::string& resumed)
   check_files(config);
   if (!config.curves.empty()) check_output_file("--curves", config.curves);
   if (!config.snapshots.empty()) check_output_directory("--snapshots", config.snapshots);
-  // A resumed run may begin in another directory.
+  // A resumed run may begin in another directory. The bundled data are no file, though one may have their name.
   for (std::string* file : {&config.data, &config.test, &config.init}) {
-    if (std::filesystem::is_regular_file(*file)) *file = std::filesystem::absolute(*file);
+    if (*file != kBundledData && std::filesystem::is_regular_file(*file)) *file = std::filesystem::absolute(*file);
   }
   for (std::string* file : {&config.save, &config.curves, &config.snapshots}) {
     if (!file->empty()) *file = std::filesystem::absolute(*file);

@@ -51,6 +51,8 @@ struct LoadOptions {
   bool features_only = false;
 };
 
+inline constexpr std::string_view kBundledData = "digits";  // the name for load_data(); no file
+
 // Loads data by name. "digits" are the digits of the library, and "images,labels" are two IDX files, if there is no
 // file of this whole name. Any other name is a file of one of two formats. It is CSV if its name ends in .csv or .CSV,
 // or if its first line has commas or semicolons. Else it is libsvm's format.

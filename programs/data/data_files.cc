@@ -211,7 +211,7 @@ bool looks_like_csv(std::string_view text) {
 
 Dataset load_data(const std::string& name, const LoadOptions& options) {
   const bool sparse = options.storage == Storage::sparse;
-  if (name == "digits") return sparse ? sparsified(digits()) : digits();
+  if (name == kBundledData) return sparse ? sparsified(digits()) : digits();
   std::error_code ignored;
   if (const std::size_t comma = name.find(',');
       comma != std::string::npos && !std::filesystem::is_regular_file(name, ignored)) {

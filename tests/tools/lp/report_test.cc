@@ -110,13 +110,14 @@ TEST(ReportPage, ANodeThatWasRestartedOnRequestHasRestarts) {
 TEST(ReportPage, TheProgramsResultIsATable) {
   RunHistory history;
   EXPECT_EQ(report_page(history).find("The program's result"), std::string::npos);
-  history.result =
-      JsonValue::parse(R"({"skew":"the key <b> has 60%","empty":"","none":null,"ok":true,"staleness":[3,1],)"
-                       R"("counters":{"pairs":7},"edges":[{"from":"a"},{"from":"b"}]})");
+  history.result = JsonValue::parse(
+      R"({"skew":"the key <b> has 60%","empty":"","turned":"a\u202eb","none":null,"ok":true,"staleness":[3,1],)"
+      R"("counters":{"pairs":7},"edges":[{"from":"a"},{"from":"b"}]})");
   const std::string page = report_page(history);
-  for (const char* row : {">skew</td><td class=\"text\">the key &lt;b&gt; has 60%<", ">ok</td><td class=\"text\">true<",
-                          ">staleness</td><td class=\"text\">3, 1<", ">counters.pairs</td><td class=\"text\">7<",
-                          ">edges[1].from</td><td class=\"text\">b<"}) {
+  for (const char* row :
+       {">skew</td><td class=\"text\">the key &lt;b&gt; has 60%<", ">ok</td><td class=\"text\">true<",
+        ">turned</td><td class=\"text\">a\\xe2\\x80\\xaeb<", ">staleness</td><td class=\"text\">3, 1<",
+        ">counters.pairs</td><td class=\"text\">7<", ">edges[1].from</td><td class=\"text\">b<"}) {
     EXPECT_NE(page.find(row), std::string::npos) << row << " is not in " << page;
   }
   EXPECT_EQ(page.find(">empty<"), std::string::npos);

@@ -2,6 +2,8 @@
 
 #include "tools/lp/runs.h"
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <sstream>
 
@@ -331,6 +333,20 @@ TEST(Table, WhatIsTooLongShowsThatItWasCut) {
   EXPECT_EQ(tool::shortened("a-long-name", 7, tool::Cut::middle), "a-l…ame");
   EXPECT_EQ(tool::shortened("ééé", 3), "ééé");
   EXPECT_EQ(tool::shortened("ééé", 2), "é…");
+}
+
+TEST_F(LpTest, TheReasonOfAnotherActsOnNoTerminal) {
+  leave_run(runs() / "bad-1", "{}", {.run = "bad-1"}, {}, {.reason = "\033[31mred\a", .stopped_by = "ann"});
+  const Ended why = lp("why bad-1");
+  EXPECT_TRUE(has(why.output, "\\x1b[31mred\\x07")) << why.output;
+}
+
+TEST_F(LpTest, AFifoInPlaceOfALogIsNoLog) {
+  leave_run(runs() / "odd-1", "{}", {.run = "odd-1"}, {}, {.success = true});
+  std::filesystem::remove(runs() / "odd-1/events.log");
+  ASSERT_EQ(mkfifo((runs() / "odd-1/events.log").c_str(), 0600), 0);
+  EXPECT_EQ(lp("describe odd-1").code, 0);
+  EXPECT_EQ(lp("report odd-1 -o '" + (runs() / "report.html").string() + "'").code, 0);
 }
 
 TEST_F(LpTest, ColoursAreForTerminalsThatTakeThem) {

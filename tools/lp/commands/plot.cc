@@ -80,7 +80,10 @@ std::vector<std::string> wanted_metrics(const std::vector<RunCurves>& runs, cons
   if (all.empty()) {
     std::vector<std::string> names;
     for (const RunCurves& run : runs) names.push_back(run.run);
-    throw CommandError(Exit::failed, join(names, ", ") + " has no curves: no node has reported values of its progress");
+    throw CommandError(
+        Exit::failed,
+        join(names, ", ") +
+            " has no curves that can be read: no node has reported values of its progress, or their files are damaged");
   }
   for (const std::string& word : words) {
     if (std::find(all.begin(), all.end(), word) == all.end()) {

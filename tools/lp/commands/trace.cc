@@ -247,7 +247,8 @@ int trace_command(const Arguments& arguments, Screen& screen) {
   });
   tracer.check_answers();
   const Ending ending{.full = tracer.full(), .asked = duration, .shortened_to = tracer.shortened_to()};
-  const Trace trace = tracer.finish(events_of(run.place));
+  Trace trace = tracer.finish(events_of(run.place));
+  trace.launcher_lost = ending.shortened_to.has_value() && view_of(run.place).life == Life::lost;
   write_file(file, trace_json(trace));
   screen.write(arguments.has("json") ? summary_json(trace, file, ending) : summary(trace, file, ending));
   return code_of(Exit::done);

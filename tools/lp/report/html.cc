@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "launchers/record/node_output.h"
 #include "lp/draw/svg_text.h"
 
 namespace lp::tool {
 
-std::string html_text(std::string_view text) { return internal::svg_escaped(text); }
+// Also without marks that turn the direction of text, which a stranger may have put into a reason or a name.
+std::string html_text(std::string_view text) { return internal::svg_escaped(launch::printable_word(text)); }
 
 std::string html_lines(std::string_view text) {
   std::string html;

@@ -42,6 +42,10 @@ std::vector<std::string> gap_texts(const Trace& trace) {
       text += " did not answer: what happened there is missing";
     }
   }
+  if (trace.launcher_lost) {
+    texts.emplace_back(
+        "The launcher ended without a result: what the nodes had recorded since its last question is lost");
+  }
   return texts;
 }
 

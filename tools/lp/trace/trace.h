@@ -51,7 +51,8 @@ struct Trace {
   std::vector<Value> values{};
   std::uint64_t lost = 0;  // spans for which there was no room
   std::vector<Gap> gaps{};
-  Duration clock_error{};  // the most by which the clocks of two hosts may differ from one another
+  bool launcher_lost = false;  // it ended without a result, and with it the spans that it had not asked for
+  Duration clock_error{};      // the most by which the clocks of two hosts may differ from one another
 };
 
 // The first moment in the trace; the latest possible one when there is nothing.

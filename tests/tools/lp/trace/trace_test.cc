@@ -126,6 +126,20 @@ TEST_F(TraceTest, SaysWhatAKilledNodeHasTakenWithItAndThatTheRunEnded) {
   EXPECT_TRUE(has(contents(file()), "\"missing\":[\"saver/1 ended at "));
 }
 
+TEST_F(TraceTest, SaysThatAKilledLauncherHasTakenSpansWithIt) {
+  Subprocess program = start("processes");
+  ASSERT_TRUE(program.read_until("step 60")) << program.err();
+  Subprocess tracing({"trace", "last", "--for=60", "-o", file()}, LP_COMMAND);
+  EXPECT_TRUE(tracing.read_until("recording"));
+  program.kill(SIGKILL);
+  program.wait();
+  EXPECT_EQ(tracing.wait().code, 0) << tracing.err();
+  const std::string lost =
+      "The launcher ended without a result: what the nodes had recorded since its last question is lost";
+  EXPECT_TRUE(has(tracing.out(), "\n" + lost + "\n")) << tracing.out();
+  EXPECT_TRUE(has(contents(file()), "\"missing\":[\"" + lost)) << tracing.out();
+}
+
 TEST_F(TraceTest, OfARunWhoseHostDoesNotAnswerIsAnError) {
   Subprocess program = start("processes");
   ASSERT_TRUE(program.read_until("step 3")) << program.err();
