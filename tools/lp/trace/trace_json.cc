@@ -163,8 +163,8 @@ class Writer {
   }
 
   void write_gaps() {
-    if (trace_.gaps.empty()) return;
-    json_.member("missing", gap_texts(trace_));
+    const std::vector<std::string> texts = gap_texts(trace_);
+    if (!texts.empty()) json_.member("missing", texts);
   }
 
   static std::string hex(std::uint64_t number) {
