@@ -15,13 +15,13 @@ struct DqnOptions {
   MakeNetwork network = dense_network({128, 128}, Unit::relu);  // with one output more than choices: it is dueling
   std::size_t copies = 8;                                       // environments of each actor
   std::size_t steps = 4;                                        // steps of each copy in a segment
-  std::size_t batch = 64;
+  std::size_t batch = 32;
   std::uint64_t items = 50'000;      // room of the replay table
   std::uint64_t first_items = 1000;  // the learner begins when the table has so many
-  double samples_per_insert = 32;
+  double samples_per_insert = 16;
   double priority_exponent = 0.6;
   NStep n_step{.steps = 5, .discount = 0.99F};
-  float rate = 1e-3F;  // Adam's; it falls to 0 over the training
+  float rate = 1.5e-3F;  // Adam's; it falls to 0 over the training
   // The share by which a second network follows the one that learns, in each update (Lillicrap et al., "Continuous
   // control with deep reinforcement learning", 2016, section 3). It gives the targets, and the policy, which is
   // steadier.
