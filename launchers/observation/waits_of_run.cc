@@ -14,7 +14,7 @@ int stopped_agent_of(int process) {
   const auto node = process_stat("/proc/" + std::to_string(process));
   if (!node.has_value()) return 0;
   const auto agent = process_stat("/proc/" + std::to_string(node->parent));
-  return agent.has_value() && (agent->state == 'T' || agent->state == 't') ? agent->id : 0;
+  return agent.has_value() && agent->state == 'T' ? agent->id : 0;
 }
 
 }  // namespace

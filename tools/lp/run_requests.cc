@@ -22,7 +22,7 @@ launch::AdminClient try_to_connect(const RunView& run) {
 
 launch::AdminClient connect_to(const RunView& run) {
   if (run.silent) {  // else every question would only wait for its time to be over
-    if (const std::string text = suspension_of(run); !text.empty()) {
+    if (const std::string text = standstill_of(run); !text.empty()) {
       throw CommandError(Exit::timed_out, run.place.name + " does not answer: " + text);
     }
   }

@@ -13,7 +13,7 @@ namespace lp::tool {
 // Connects to the run on the host of its launcher. The client is not open when no launcher serves there.
 launch::AdminClient try_to_connect(const RunView& run);
 // Connects to the run. Throws CommandError: (not_live), with the state of the run, when no launcher serves there, and
-// (timed_out) when its launcher is suspended.
+// (timed_out) when its launcher is suspended or blocked.
 launch::AdminClient connect_to(const RunView& run);
 
 inline constexpr Duration kAnswerTimeout = std::chrono::seconds(10);

@@ -98,7 +98,7 @@ std::string age_of_files(const RunView& run) {
 
 // Why a launcher does not answer.
 std::string silence_of(const RunView& run) {
-  if (const std::string text = suspension_of(run); !text.empty()) return age_of_files(run) + text;
+  if (const std::string text = standstill_of(run); !text.empty()) return age_of_files(run) + text;
   return age_of_files(run) + "its launcher does not answer within " + duration_text(kStatusTimeout) +
          ": it may be overloaded";
 }
@@ -215,7 +215,7 @@ std::string outcome_of(const RunView& run) {
   return by.empty() ? run.result->reason : stop_text(by, run.result->reason);
 }
 
-std::string suspension_of(const RunView& run) {
+std::string standstill_of(const RunView& run) {
   const RunRecord& launcher = run.record;
   if (launcher.host != launch::host_name()) return {};
   const std::vector<launch::ThreadState> threads = launch::thread_states(launcher.pid);

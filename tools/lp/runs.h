@@ -60,7 +60,7 @@ std::string state_of(const RunView& run);
 std::string outcome_of(const RunView& run);
 // "its launcher is suspended: `kill -CONT 32060` lets it go on", or "its launcher is blocked in fsync() of /a/b, for a
 // device". Empty: it is neither, or it is on another host.
-std::string suspension_of(const RunView& run);
+std::string standstill_of(const RunView& run);
 // Both, behind a name and a colon: "it was stopped by ann (lp stop): enough".
 std::string sentence_of(const RunView& run);
 

@@ -1,7 +1,7 @@
 // Nodes that could run and get no processor, from the kernels' counts of their threads.
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,71 +13,75 @@
 namespace lp::tool {
 namespace {
 
-using Process = WaitsRecord::Process;
 using launch::ThreadState;
 
-constexpr double kWaits = 0.25;      // a starved thread waits for a processor for this share of the time, at least
-constexpr double kStarved = 0.9;     // and for this share of the time in which it could run
-constexpr double kLeastTime = 0.25;  // seconds; a limit of a control group acts in periods of 0.1 s
-constexpr std::size_t kMostStarved = 10;
+constexpr double kWaits = 0.25;           // a starved thread waits for a processor for this share of the time, at least
+constexpr double kStarved = 0.9;          // and for this share of the time in which it could run
+constexpr double kLeastTime = 0.25;       // seconds; a limit of a control group acts in periods of 0.1 s
+constexpr std::size_t kMostStarved = 10;  // whose names are shown
 
-const Process* find_process(const WaitsRecord& sample, const Process& process) {
-  const auto at = std::find_if(sample.processes.begin(), sample.processes.end(), [&](const Process& one) {
-    return one.host == process.host && one.pid == process.pid && one.nodes == process.nodes;
-  });
-  return at == sample.processes.end() || !at->threads.has_value() ? nullptr : &*at;
-}
-
-// The looks at one thread.
-struct Looks {
+// One thread at all looks.
+struct Thread {
   ThreadState first{};
   ThreadState last{};
-  std::size_t runnable = 0;  // looks at which it could run, or ran
+  std::size_t looks = 0;
+  std::size_t runnable = 0;       // looks at which it could run, or ran
+  std::set<std::string> nodes{};  // those whose run() or turn it had
 };
 
-// The share of the time in which the thread waits for a processor, if it is starved.
-std::optional<double> starved_share(const Looks& thread, std::size_t looks, double seconds) {
+// A process at all looks. The nodes that are threads of the launcher share one.
+struct Process {
+  std::vector<std::string> nodes{};
+  std::map<int, Thread> threads{};
+};
+
+using Key = std::pair<std::string, int>;  // host and process; the launcher's is 0
+
+std::map<Key, Process> processes_of(const Evidence& evidence) {
+  std::map<Key, Process> all;
+  for (const WaitsRecord& sample : evidence.samples) {
+    const bool last = &sample == &evidence.samples.back();
+    for (const WaitsRecord::Process& process : sample.processes) {
+      Process& to = all[{process.host, process.pid}];
+      // A node without a process has no number either.
+      const bool lives = process.pid != 0 || process.waits.has_value();
+      if (last && lives) to.nodes.insert(to.nodes.end(), process.nodes.begin(), process.nodes.end());
+      for (const ThreadState& state : process.threads.value_or(std::vector<ThreadState>())) {
+        Thread& thread = to.threads[state.id];
+        if (thread.looks++ == 0) thread.first = state;
+        thread.last = state;
+        if (state.state == "R") ++thread.runnable;
+      }
+    }
+  }
+  return all;
+}
+
+// Notes which threads of the launcher run code of which nodes.
+void add_users(const Evidence& evidence, std::map<int, Thread>& threads) {
+  const auto add = [&](int id, const std::string& node) {
+    if (const auto at = threads.find(id); at != threads.end()) at->second.nodes.insert(node);
+  };
+  for (const WaitsRecord& sample : evidence.samples) {
+    for (const WaitsRecord::Process& process : sample.processes) {
+      if (process.pid != 0 || !process.waits.has_value()) continue;
+      for (const NodeWaits& node : process.waits->nodes) {
+        add(node.run_thread, node.node);
+        if (node.turn.has_value()) add(node.turn->thread, node.node);
+      }
+    }
+  }
+}
+
+// The share of the time in which the thread waits for a processor, if it is starved; else 0.
+double starved_share(const Thread& thread, std::size_t looks, double seconds) {
+  if (thread.looks != looks) return 0;  // it began or ended meanwhile
   const double ran = thread.last.ran - thread.first.ran;
   double starved = thread.last.starved - thread.first.starved;
   const bool same = ran == 0 && starved == 0;  // the kernel has not added its wait yet
   if (same && thread.runnable == looks) starved = seconds;
-  if (starved < kWaits * seconds || starved < kStarved * (starved + ran)) return std::nullopt;
+  if (starved < kWaits * seconds || starved < kStarved * (starved + ran)) return 0;
   return std::min(starved / seconds, 1.0);
-}
-
-// The starved threads of a process, with that share.
-std::map<int, double> starved_threads(const Evidence& evidence, const Process& process, double seconds) {
-  std::map<int, Looks> threads;
-  std::map<int, std::size_t> looks;
-  for (const WaitsRecord& sample : evidence.samples) {
-    const Process* one = find_process(sample, process);
-    if (one == nullptr) return {};
-    for (const ThreadState& thread : *one->threads) {
-      const auto [at, is_new] = threads.try_emplace(thread.id);
-      if (is_new) at->second.first = thread;
-      at->second.last = thread;
-      if (thread.state == "R") ++at->second.runnable;
-      ++looks[thread.id];
-    }
-  }
-  std::map<int, double> starved;
-  for (const auto& [id, thread] : threads) {
-    if (looks[id] != evidence.samples.size()) continue;  // it began or ended meanwhile
-    if (const auto share = starved_share(thread, looks[id], seconds)) starved.emplace(id, *share);
-  }
-  return starved;
-}
-
-// Whether one of these threads of the launcher runs code of the node.
-bool runs_in(const Evidence& evidence, const Process& process, const std::map<int, double>& threads) {
-  return std::any_of(evidence.samples.begin(), evidence.samples.end(), [&](const WaitsRecord& sample) {
-    const Process* one = find_process(sample, process);
-    return one != nullptr && one->waits.has_value() &&
-           std::any_of(one->waits->nodes.begin(), one->waits->nodes.end(), [&](const NodeWaits& node) {
-             const bool handles = node.turn.has_value() && threads.contains(node.turn->thread);
-             return handles || threads.contains(node.run_thread);
-           });
-  });
 }
 
 Diagnosis diagnosis_of(const std::string& host, std::vector<std::string> nodes, double share) {
@@ -102,29 +106,32 @@ Diagnosis diagnosis_of(const std::string& host, std::vector<std::string> nodes, 
 std::vector<Diagnosis> diagnose_starved(const Evidence& evidence) {
   const double seconds = evidence.samples.back().time - evidence.samples.front().time;
   if (seconds < kLeastTime) return {};
-  std::map<std::string, std::vector<const Process*>> starved;  // by host
+  std::map<Key, Process> processes = processes_of(evidence);
+  if (const auto launcher = processes.find({"", 0}); launcher != processes.end()) {
+    add_users(evidence, launcher->second.threads);
+  }
+  std::map<std::string, std::vector<std::string>> nodes;  // by host
   std::map<std::string, double> least;
-  bool attributed = false;  // nodes that are threads share a process: those whose own threads are starved, else all
-  for (const Process& process : evidence.samples.back().processes) {
-    const std::map<int, double> threads = starved_threads(evidence, process, seconds);
-    if (threads.empty()) continue;
-    if (process.pid == 0 && runs_in(evidence, process, threads) != attributed) {
-      if (attributed) continue;
-      attributed = true;
-      starved[process.host].clear();
+  for (const auto& [key, process] : processes) {
+    double most = 0;
+    std::set<std::string> own;
+    for (const auto& [id, thread] : process.threads) {
+      const double share = starved_share(thread, evidence.samples.size(), seconds);
+      most = std::max(most, share);
+      if (share > 0) own.insert(thread.nodes.begin(), thread.nodes.end());
     }
-    starved[process.host].push_back(&process);
-    const auto worst = std::max_element(threads.begin(), threads.end(),
-                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    double& share = least.try_emplace(process.host, 1).first->second;
-    share = std::min(share, worst->second);
+    if (most == 0 || process.nodes.empty()) continue;
+    std::vector<std::string>& found = nodes[key.first];
+    if (own.empty()) {
+      found.insert(found.end(), process.nodes.begin(), process.nodes.end());
+    } else {
+      found.insert(found.end(), own.begin(), own.end());
+    }
+    double& share = least.try_emplace(key.first, 1).first->second;
+    share = std::min(share, most);
   }
   std::vector<Diagnosis> all;
-  for (const auto& [host, processes] : starved) {
-    std::vector<std::string> nodes;
-    for (const Process* one : processes) nodes.insert(nodes.end(), one->nodes.begin(), one->nodes.end());
-    all.push_back(diagnosis_of(host, std::move(nodes), least[host]));
-  }
+  for (auto& [host, found] : nodes) all.push_back(diagnosis_of(host, std::move(found), least[host]));
   return all;
 }
 

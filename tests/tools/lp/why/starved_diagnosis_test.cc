@@ -70,23 +70,37 @@ TEST(Diagnosis, AHostWithTooFewProcessorsIsNamedOnce) {
   EXPECT_FALSE(tool::concerns(all[0], run.evidence.plan, {"log"}));
 }
 
-// Nodes in threads of the launcher share its threads.
+// Nodes in threads of the launcher share its threads, which the first answer has.
 TEST(Diagnosis, NodesInThreadsAreStarvedByTheirOwnThreadsOrAllAre) {
-  Answers run = starved_run({1, 2}, 0.95);
+  Answers run = starved_run({0}, 0.95);
   for (WaitsRecord& sample : run.evidence.samples) {
-    for (const std::size_t id : {1U, 2U}) {
-      sample.processes[id].host.clear();
-      sample.processes[id].pid = 0;
+    for (WaitsRecord::Process& process : sample.processes) {
+      process.host.clear();
+      process.pid = 0;
     }
   }
   std::vector<Diagnosis> all = tool::diagnose_starved(run.evidence);
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].waiters, (std::vector<std::string>{"server", "worker/0"}));
+  EXPECT_EQ(all[0].waiters, (std::vector<std::string>{"log", "server", "worker/0", "worker/1", "worker/2"}));
   for (WaitsRecord& sample : run.evidence.samples) sample.processes[2].waits->nodes.front().run_thread = 7;
   all = tool::diagnose_starved(run.evidence);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].waiters, std::vector<std::string>{"worker/0"});
   EXPECT_EQ(all[0].text.find("worker/0 lacks a processor of this host"), 0U) << all[0].text;
+}
+
+TEST(Diagnosis, AProcessBesideNodesInThreadsIsStarvedByItself) {
+  Answers run = starved_run({0, 4}, 0.95);
+  for (WaitsRecord& sample : run.evidence.samples) {
+    for (WaitsRecord::Process& process : sample.processes) {
+      process.host.clear();
+      if (process.nodes.front() != "worker/2") process.pid = 0;
+    }
+    sample.processes[1].waits->nodes.front().turn = {.work = "push", .thread = 7};
+  }
+  const std::vector<Diagnosis> all = tool::diagnose_starved(run.evidence);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].waiters, (std::vector<std::string>{"server", "worker/2"}));
 }
 
 }  // namespace
