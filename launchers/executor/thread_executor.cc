@@ -1,5 +1,6 @@
 #include "launchers/executor/thread_executor.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -210,6 +211,7 @@ void ThreadExecutor::take_stacks(std::size_t process) {
     Stacks stacks;
     const std::vector<ThreadState> threads = thread_states(getpid());
     const Output output = lp::launch::run(stacks_command(getpid(), threads), kStacksLimit);
+    if (output.code == Output::kTimedOut) ::kill(getpid(), SIGCONT);  // it was killed before it could do that itself
     try {
       stacks.text = stacks_text(threads, output.text.empty() ? output.errors : output.text);
     } catch (const Error& error) {
