@@ -86,7 +86,7 @@ void Table::insert(Entry entry) {
     remove_slot(remover_->select(random_).slot);
   }
   const std::uint32_t slot = take_slot();
-  slots_[slot].inserted = inserted_++;
+  order_[slot] = inserted_++;
   put(slot, std::move(entry));
   limiter_.inserted();
   if (extension_ != nullptr) extension_->on_insert(view(slot));
@@ -157,7 +157,7 @@ bool Table::remove(std::uint64_t key) {
 
 void Table::reset() {
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-    if (slots_[slot].there) remove_slot(slot);
+    if (slots_[slot].there()) remove_slot(slot);
   }
   limiter_.set({});
 }
@@ -168,7 +168,7 @@ std::uint64_t Table::key_of(std::uint32_t slot) const {
 
 std::uint32_t Table::find(std::uint64_t key) const {
   const auto slot = static_cast<std::uint32_t>(key);
-  return slot < slots_.size() && slots_[slot].there && key_of(slot) == key ? slot : kNone;
+  return slot < slots_.size() && slots_[slot].there() && key_of(slot) == key ? slot : kNone;
 }
 
 ItemView Table::view(std::uint32_t slot) const {
@@ -183,6 +183,7 @@ std::uint32_t Table::take_slot() {
   std::uint32_t slot = 0;
   if (free_.empty()) {
     slot = static_cast<std::uint32_t>(slots_.size());
+    order_.resize(slots_.size() + 1);
     slots_.emplace_back().generation = first_generation_;
   } else {
     slot = free_.back();
@@ -196,7 +197,6 @@ std::uint32_t Table::take_slot() {
 void Table::put(std::uint32_t slot, Entry entry) {
   Item& item = slots_[slot];
   item.entry = std::move(entry);
-  item.there = true;
   use(item.entry.piece, 1);
   for (Piece& one : item.entry.more) use(one, 1);
   sampler_->insert(slot, item.entry.priority);
@@ -218,7 +218,6 @@ void Table::drop(std::uint32_t slot) {
   for (Piece& one : item.entry.more) use(one, -1);
   item.entry = {};
   item.times_sampled = 0;
-  item.there = false;
   free_.push_back(slot);
   --size_;
 }

@@ -77,13 +77,15 @@ class Table {
   void load(const Checkpoint& in, std::span<const ChunkRef> chunks);
 
  private:
-  struct Item {
+  // Fills one line of the cache: a sample of a large table waits for memory, and so waits once.
+  struct alignas(64) Item {
     Entry entry{};
-    std::uint64_t inserted = 0;  // order of the inserts
     std::uint32_t times_sampled = 0;
     std::uint32_t generation = 0;  // counts the items that this slot has had
-    bool there = false;
+
+    bool there() const { return entry.piece.chunk != nullptr; }
   };
+  static_assert(sizeof(Item) == 64);
   struct Saved;  // the arrays of a checkpoint
   static constexpr int kGenerationShift = 32;
   static constexpr std::uint32_t kGenerations = std::uint32_t{1} << (kShardShift - kGenerationShift);
@@ -114,6 +116,7 @@ class Table {
   std::unique_ptr<Selector> remover_;
   std::unique_ptr<Extension> extension_{};
   std::vector<Item> slots_{};
+  std::vector<std::uint64_t> order_{};  // by slot: the number of the insert
   std::vector<std::uint32_t> free_{};
   std::uint64_t size_ = 0;
   std::uint64_t bytes_ = 0;

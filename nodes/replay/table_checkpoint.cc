@@ -190,10 +190,9 @@ void Table::save(Checkpoint& out, ChunkList& chunks) const {
   Saved saved;
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     saved.generations.push_back(slots_[slot].generation);
-    if (slots_[slot].there) order.push_back(slot);
+    if (slots_[slot].there()) order.push_back(slot);
   }
-  std::sort(order.begin(), order.end(),
-            [this](std::uint32_t a, std::uint32_t b) { return slots_[a].inserted < slots_[b].inserted; });
+  std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) { return order_[a] < order_[b]; });
   for (const std::uint32_t slot : order) {
     const Item& item = slots_[slot];
     saved.keys.push_back(key_of(slot));
@@ -229,7 +228,7 @@ void Table::load(const Checkpoint& in, std::span<const ChunkRef> chunks) {
   require_room(saved.keys.size(), "items", options_.max_items);
   if (options_.max_bytes > 0) require_room(saved.bytes(chunks), "bytes", options_.max_bytes);
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-    if (slots_[slot].there) drop(slot);
+    if (slots_[slot].there()) drop(slot);
   }
   load_items(saved, chunks);
   // Somebody may have removed items from the saved arrays.
@@ -239,6 +238,7 @@ void Table::load(const Checkpoint& in, std::span<const ChunkRef> chunks) {
 // Into an empty table.
 void Table::load_items(const Saved& saved, std::span<const ChunkRef> chunks) {
   slots_.assign(saved.generations.size(), {});
+  order_.assign(slots_.size(), 0);
   free_.clear();
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     slots_[slot].generation = saved.generations[slot] % kGenerations;
@@ -254,12 +254,12 @@ void Table::load_items(const Saved& saved, std::span<const ChunkRef> chunks) {
     for (std::uint32_t more = 1; more < saved.pieces[i]; ++more) entry.more.push_back(next_piece());
     Item& item = slots_[slot];
     item.generation = static_cast<std::uint32_t>(saved.keys[i] >> kGenerationShift) % kGenerations;
-    item.inserted = inserted_++;
+    order_[slot] = inserted_++;
     item.times_sampled = saved.times_sampled[i];
     put(slot, std::move(entry));
   }
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-    if (!slots_[slot].there) free_.push_back(slot);
+    if (!slots_[slot].there()) free_.push_back(slot);
   }
 }
 

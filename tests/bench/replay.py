@@ -20,7 +20,7 @@ def run(command):
 
 
 def reverb():
-    """Reverb's rates by size and batch."""
+    """Reverb's rates by launch, size and batch."""
     if VENV is None:
         return {}
     python = pathlib.Path(VENV) / "bin" / "python"
@@ -28,7 +28,7 @@ def reverb():
         sys.exit(f"--reverb={VENV}: there is no {python}; make it with python3.10 -m venv, and install dm-reverb==0.14.0 and "
                  "tensorflow-cpu==2.14.* there")
     rows = run([str(python), str(HERE / "reverb_peer.py"), "0.1" if QUICK else "2"])
-    return {(row["bytes"], row["batch"]): row for row in rows}
+    return {(row["launch"], row["bytes"], row["batch"]): row for row in rows}
 
 
 def line(cells):
@@ -46,7 +46,7 @@ def main():
     line(titles + (["Reverb inserts/s", "Reverb samples/s"] if peers else []))
     line(["---"] + ["---:"] * (len(titles) - 1 + (2 if peers else 0)))
     for row in rows:
-        peer = peers.get((row["bytes"], row["batch"])) if row["drivers"] == 1 else None
+        peer = peers.get((row["launch"], row["bytes"], row["batch"])) if row["drivers"] == 1 else None
         if peer is not None:
             row["reverb"] = peer
         cells = [row["launch"], f"{row['bytes']}", f"{row['batch']}", f"{row['drivers']}",

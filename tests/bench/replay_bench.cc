@@ -79,7 +79,8 @@ class Driver {
     });
   }
   Rate sample() {
-    lp::replay::Sampler sampler(server_, kTable);
+    // Two batches are on their way while one is read, as with Reverb's sampler in reverb_peer.py.
+    lp::replay::Sampler sampler(server_, kTable, {.ahead = 2});
     std::vector<std::byte> to(config_.bytes);
     return measure(config_.seconds, config_.batch, [&] {
       const lp::replay::Batch batch = sampler.sample(config_.batch);
