@@ -42,7 +42,7 @@ struct WriterOptions {
 
 class TrajectoryWriter {
  public:
-  static constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20;  // size of the steps of a batch, about
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 20;  // size of the steps of a batch, about
 
   // Error::failed when the server has no such table, or an option is 0.
   TrajectoryWriter(const Client<Server>& server, std::string table, WriterOptions options = {});
