@@ -20,6 +20,7 @@
 #include "launchers/os/terminal.h"
 #include "launchers/plan/launch.h"
 #include "launchers/record/run_recorder.h"
+#include "launchers/record/saved_curves.h"
 #include "launchers/run/cut_keeper.h"
 #include "launchers/run/report_thread.h"
 #include "launchers/run/status_writer.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "lp/kernels/finite.h"
-#include "lp/kernels/four.h"
+#include "lp/kernels/float4.h"
 #include "lp/kernels/host_device.h"
 
 namespace lp::kernels {
@@ -28,11 +28,11 @@ struct GradientSum {
   const float* before = nullptr;  // null: the sum begins here
   float divisor = 0;              // 0: does not divide
 
-  LP_HOST_DEVICE Four at(std::uint64_t four, unsigned floats) const {
-    Four sum = before == nullptr ? Four{} : load_four(before + 4 * four, floats);
+  LP_HOST_DEVICE Float4 at(std::uint64_t index, unsigned floats) const {
+    Float4 sum = before == nullptr ? Float4{} : load_float4(before + 4 * index, floats);
     for (std::uint32_t k = 0; k < count; ++k) {
       const GradientTerm& term = terms[k];
-      const Four values = load_four(term.values + 4 * four, floats);
+      const Float4 values = load_float4(term.values + 4 * index, floats);
       const bool clips = term.bad != nullptr && *term.bad != kAllFinite;
       for (unsigned i = 0; i < 4; ++i) {
         const float value = term.weight * (clips ? clipped_to_one(values.at[i]) : values.at[i]);
@@ -50,10 +50,10 @@ struct SumGradients {
   float* to;
   std::uint64_t size;
 
-  LP_HOST_DEVICE std::uint64_t indices() const { return fours(size); }
-  LP_HOST_DEVICE void operator()(std::uint64_t four) const {
-    const unsigned floats = floats_in(four, size);
-    store_four(sum.at(four, floats), to + 4 * four, floats);
+  LP_HOST_DEVICE std::uint64_t indices() const { return float4s(size); }
+  LP_HOST_DEVICE void operator()(std::uint64_t index) const {
+    const unsigned floats = floats_in(index, size);
+    store_float4(sum.at(index, floats), to + 4 * index, floats);
   }
 };
 
@@ -67,20 +67,20 @@ struct Update {
   float* second;
   std::uint64_t size;
 
-  LP_HOST_DEVICE std::uint64_t indices() const { return fours(size); }
-  LP_HOST_DEVICE void operator()(std::uint64_t four) const {
-    const unsigned floats = floats_in(four, size);
-    const std::uint64_t begin = 4 * four;
-    const Four g = sum.at(four, floats);
-    Four w = load_four(parameters + begin, floats);
-    Four f{};
-    Four s{};
-    if constexpr (Step::kFirst) f = load_four(first + begin, floats);
-    if constexpr (Step::kSecond) s = load_four(second + begin, floats);
+  LP_HOST_DEVICE std::uint64_t indices() const { return float4s(size); }
+  LP_HOST_DEVICE void operator()(std::uint64_t index) const {
+    const unsigned floats = floats_in(index, size);
+    const std::uint64_t begin = 4 * index;
+    const Float4 g = sum.at(index, floats);
+    Float4 w = load_float4(parameters + begin, floats);
+    Float4 f{};
+    Float4 s{};
+    if constexpr (Step::kFirst) f = load_float4(first + begin, floats);
+    if constexpr (Step::kSecond) s = load_float4(second + begin, floats);
     for (unsigned i = 0; i < 4; ++i) step(w.at[i], g.at[i], f.at[i], s.at[i]);
-    store_four(w, parameters + begin, floats);
-    if constexpr (Step::kFirst) store_four(f, first + begin, floats);
-    if constexpr (Step::kSecond) store_four(s, second + begin, floats);
+    store_float4(w, parameters + begin, floats);
+    if constexpr (Step::kFirst) store_float4(f, first + begin, floats);
+    if constexpr (Step::kSecond) store_float4(s, second + begin, floats);
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/text.h"
+#include "nodes/mapreduce/failed_records.h"
 #include "nodes/mapreduce/task_note.h"
 
 namespace lp {

@@ -16,7 +16,7 @@ inline const std::vector<kernels::Grid> kGrids{{.blocks = 1, .threads = 1},
                                                {.blocks = 3, .threads = 7},
                                                {.blocks = 40, .threads = 64}};
 
-// Sizes beside and between the multiples of a four, an eight, a warp and a block of threads.
+// Sizes beside and between the multiples of a Float4, of eight, a warp and a block of threads.
 inline const std::vector<std::size_t> kSizes{0, 1, 3, 4, 31, 64, 65, 255, 256, 1003};
 
 inline std::vector<float> normal_values(std::size_t size, std::uint64_t step = 0) {

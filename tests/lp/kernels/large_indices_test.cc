@@ -48,7 +48,7 @@ TEST(LargeIndices, OfSumsOfGradients) {
   SumGradients kernel{.sum = {.count = 2, .before = before.data()}, .to = to.data(), .size = kBeyond};
   kernel.sum.terms[0].values = one.data();
   kernel.sum.terms[1].values = other.data();
-  kernel(kernel.indices() - 1);  // three values: the last four is not whole
+  kernel(kernel.indices() - 1);  // three values: the last Float4 is not whole
   EXPECT_EQ(last_of(to, 4), (std::vector<float>{0, 111, 222, 333}));
 }
 

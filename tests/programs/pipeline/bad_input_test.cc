@@ -21,6 +21,7 @@ namespace lp {
 namespace {
 
 using test::give_to_all;
+using test::Identity;
 using test::NoRights;
 using test::PipelineFiles;
 using test::run_pipeline;
@@ -98,11 +99,10 @@ TEST(BadRecordsTest, AFailureOfAResultOfManyRecordsNamesTheStage) {
 TEST(BadRecordsTest, AFailureNamesTheNumberOrTheRecord) {
   const PipelineFiles files;
   Pipeline numbers;
-  write_lines(
-      numbers.generate([](std::uint64_t number) { return number; }, {.count = 5000}).map([](std::uint64_t number) {
-        return checked(number == 4321 ? "bad" : "good");
-      }),
-      files.output());
+  write_lines(numbers.generate(Identity(), {.count = 5000}).map([](std::uint64_t number) {
+    return checked(number == 4321 ? "bad" : "good");
+  }),
+              files.output());
   std::string failure = run(numbers, {.replicas = 2}).failure;
   EXPECT_TRUE(contains(failure, "generate: the record of the number 4321 cannot be used")) << failure;
 
@@ -172,7 +172,7 @@ void count_in(const Windows& windows, bool combine, const Pipeline& pipeline, co
   const auto time_of = [bad](std::uint64_t number) {
     return number == bad.number ? bad.time : static_cast<EventTime>(number);
   };
-  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 6})
+  pipeline.generate(Identity(), {.count = 6})
       .event_time(time_of)
       .key_by([](std::uint64_t) { return 1; }, {.name = "windows"})
       .window(windows, time_of, {.combine = combine})
@@ -222,7 +222,7 @@ TEST(BadRecordsTest, ATimeAtTheEndOfTimesEndsTheRunAtOnceAndNamesItsRecord) {
 TEST(BadRecordsTest, AKeyThatIsSortedByMayFail) {
   const PipelineFiles files;
   Pipeline pipeline;
-  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 5})
+  pipeline.generate(Identity(), {.count = 5})
       .sort([](std::uint64_t number) {
         if (number == 3) throw std::out_of_range("number");
         return number;
@@ -237,7 +237,7 @@ TEST(BadRecordsTest, AKeyThatIsSortedByMayFail) {
 TEST(BadRecordsTest, ARecordThatIsLeftOutChangesNoState) {
   const PipelineFiles files;
   Pipeline pipeline;
-  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 6}, {.replicas = 1})
+  pipeline.generate(Identity(), {.count = 6}, {.replicas = 1})
       .key_by([](std::uint64_t) { return 0; })
       .with_state<std::uint64_t, std::uint64_t>([](int, std::uint64_t& sum, std::uint64_t number, auto& out) {
         sum += number;
@@ -406,8 +406,7 @@ TEST(BadInputTest, ADiskWithoutRoomForTheNameOfAPartLosesNoResult) {
     std::atomic<bool> full = false;
     const auto is_a_part = [](const auto& file) { return file.path().filename().string().starts_with("part-"); };
     Pipeline pipeline;
-    pipeline
-        .generate([](std::uint64_t number) { return number; }, {.count = kCount}, {.name = "generate", .replicas = 1})
+    pipeline.generate(Identity(), {.count = kCount}, {.name = "generate", .replicas = 1})
         .write(files.output(), [&](std::uint64_t number, Output& out) {
           std::error_code gone;  // while they are looked at
           const std::filesystem::directory_iterator parts(pending, gone);

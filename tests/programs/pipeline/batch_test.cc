@@ -5,8 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -20,6 +18,7 @@
 namespace lp {
 namespace {
 
+using test::Identity;
 using test::PipelineFiles;
 using test::run_pipeline;
 using test::write_lines;
@@ -68,7 +67,7 @@ TEST(PipelineTest, CountsMoreThanFitsIntoMemory) {
 TEST(PipelineTest, MapsFiltersAndReduces) {
   const PipelineFiles files;
   Pipeline pipeline;
-  write_lines(pipeline.generate([](std::uint64_t number) { return number; }, {.count = 1000})
+  write_lines(pipeline.generate(Identity(), {.count = 1000})
                   .filter([](std::uint64_t number) { return number % 2 == 0; })
                   .map([](std::uint64_t number) { return static_cast<std::int64_t>(number) - 500; })
                   .key_by([](std::int64_t number) { return number % 3; })
@@ -111,172 +110,6 @@ TEST(PipelineTest, GroupsAllRecordsOfAKey) {
   EXPECT_EQ(files.lines(), expected);
 }
 
-TEST(PipelineTest, JoinsTwoFlowsByKey) {
-  const PipelineFiles files;
-  files.write("names", "1 one\n2 two\n3 three\n2 zwei\n");
-  Pipeline pipeline;
-  const auto names = pipeline.read({.paths = {files.input().string()}}).map([](std::string_view line) {
-    return std::pair<std::uint64_t, std::string_view>(line[0] - '0', line.substr(2));
-  });
-  const auto numbers = pipeline.generate([](std::uint64_t number) { return number % 4; }, {.count = 8});
-  write_lines(numbers.key_by([](std::uint64_t number) { return number; })
-                  .join(names.key_by([](const auto& one) { return one.first; }),
-                        [](std::uint64_t number, const auto& name) {
-                          return std::to_string(number) + std::string(name.second);
-                        }),
-              files.output());
-  ASSERT_EQ(run_pipeline(pipeline, {}), "");
-  EXPECT_EQ(files.lines(), (Lines{"1one", "1one", "2two", "2two", "2zwei", "2zwei", "3three", "3three"}));
-}
-
-// The lines of each visible part, in the order of the parts.
-std::vector<std::vector<std::string>> parts_of(const PipelineFiles& files) {
-  std::map<std::filesystem::path, std::vector<std::string>> parts;
-  for (const auto& part : std::filesystem::directory_iterator(files.output())) {
-    if (part.is_directory()) continue;
-    std::ifstream in(part.path());
-    for (std::string line; std::getline(in, line);) parts[part.path()].push_back(line);
-  }
-  std::vector<std::vector<std::string>> out;
-  for (auto& one : parts) out.push_back(std::move(one.second));
-  return out;
-}
-
-std::vector<std::string> lines_in_order(const PipelineFiles& files) {
-  std::vector<std::string> out;
-  for (const auto& part : parts_of(files)) out.insert(out.end(), part.begin(), part.end());
-  return out;
-}
-
-// A restart, which would fail likewise, costs an hour.
-TEST(PipelineTest, AKeyWhoseRecordsNeedTooMuchMemoryEndsAJoinWithASentence) {
-  const auto all = [](std::uint64_t) { return std::string("all"); };
-  const auto numbers = [](const Pipeline& pipeline, std::uint64_t count) {
-    return pipeline.generate([](std::uint64_t number) { return number; }, {.count = count});
-  };
-  const auto add = [](std::uint64_t left, std::uint64_t right) { return left + right; };
-  const auto few = [&](const Pipeline& pipeline) { return numbers(pipeline, 1).key_by(all, {.name = "joined"}); };
-  const auto many = [&](const Pipeline& pipeline) {
-    return numbers(pipeline, 100'000).key_by(all, {.name = "joined"});
-  };
-  const std::vector<std::function<Flow<std::uint64_t>(const Pipeline&)>> flows = {
-      [&](const Pipeline& pipeline) { return many(pipeline).join(few(pipeline), add); },
-      [&](const Pipeline& pipeline) { return few(pipeline).join(many(pipeline), add); },
-      [&](const Pipeline& pipeline) { return many(pipeline).cache().join(few(pipeline), add); },
-      [&](const Pipeline& pipeline) { return few(pipeline).cache().join(many(pipeline), add); },
-      [&](const Pipeline& pipeline) {
-        return many(pipeline).cache().group<std::uint64_t>(
-            [](const std::string&, const std::vector<std::uint64_t>& one, auto& out) { out(one.size()); },
-            {.name = "grouped"});
-      }};
-  for (std::size_t i = 0; i < flows.size(); ++i) {
-    const PipelineFiles files;
-    Pipeline pipeline;
-    flows[i](pipeline).write(files.output(), [](std::uint64_t sum, Output& out) { out.line(sum); });
-    const std::string failure = run_pipeline(pipeline, {.scratch = files.path() / "scratch",
-                                                        .memory = 1 << 20,
-                                                        .restarts = 3,
-                                                        .restart_after = std::chrono::hours(1)});
-    const std::string stage = i == 4 ? "grouped" : "joined";
-    EXPECT_NE(failure.find("the records of the key \"all\" of the stage " + stage), std::string::npos) << failure;
-    EXPECT_NE(failure.find(" need more than PipelineOptions::memory, which is 1M: raise it, or make several keys"),
-              std::string::npos)
-        << failure;
-  }
-}
-
-TEST(PipelineTest, ReplicasSortMoreThanFitsIntoMemoryInRangesOfTheKeys) {
-  const PipelineFiles files;
-  Pipeline pipeline;
-  write_lines(pipeline
-                  .generate([](std::uint64_t number) { return std::to_string(number * 7919 % 100'000 + 100'000); },
-                            {.count = 100'000}, {.replicas = 2})
-                  .sort([](const std::string& line) { return std::string_view(line); }),
-              files.output());
-  ASSERT_EQ(run_pipeline(pipeline, {.replicas = 3, .memory = 1 << 20}), "");
-  ASSERT_EQ(parts_of(files).size(), 3U);
-  for (const auto& part : parts_of(files)) {
-    EXPECT_GT(part.size(), 30'000U);
-    EXPECT_LT(part.size(), 37'000U);
-  }
-  std::size_t count = 0;
-  for (const std::string& line : lines_in_order(files)) ASSERT_EQ(line, std::to_string(count++ + 100'000));
-  EXPECT_EQ(count, 100'000U);
-}
-
-TEST(PipelineTest, RecordsWithEqualKeysAreSortedAndDividedLikeOthers) {
-  const auto sorted = [](int replicas) {
-    const PipelineFiles files;
-    Pipeline pipeline;
-    pipeline.generate([](std::uint64_t number) { return number; }, {.count = 30'000})
-        .sort([](std::uint64_t number) { return number < 20'000 ? 7 : -static_cast<int>(number % 3); })
-        .write(files.output(), [](std::uint64_t number, Output& out) { out.line(number); });
-    EXPECT_EQ(run_pipeline(pipeline, {.replicas = replicas, .memory = 1 << 20}), "");
-    for (const auto& part : parts_of(files)) EXPECT_LT(part.size(), 45'000U / replicas);
-    return lines_in_order(files);
-  };
-  const auto once = sorted(1);
-  EXPECT_EQ(once.size(), 30'000U);
-  EXPECT_EQ(once, sorted(4));
-}
-
-TEST(PipelineTest, AFolderGivenForScratchKeepsWhatElseItHas) {
-  const PipelineFiles files;
-  const auto scratch = files.path() / "scratch";
-  std::filesystem::create_directory(scratch);
-  std::ofstream(scratch / "own") << "of the user";
-  Pipeline pipeline;
-  pipeline.generate([](std::uint64_t number) { return number; }, {.count = 100})
-      .sort([](std::uint64_t number) { return 100 - number; })
-      .write(files.output(), [](std::uint64_t number, Output& out) { out.line(number); });
-  ASSERT_EQ(run_pipeline(pipeline, {.replicas = 2, .scratch = scratch}), "");
-  EXPECT_EQ(lines_in_order(files).size(), 100U);
-  ASSERT_EQ(std::distance(std::filesystem::directory_iterator(scratch), {}), 1);
-  EXPECT_TRUE(std::filesystem::exists(scratch / "own"));
-}
-
-TEST(PipelineTest, TextsAreSortedByAllTheirBytes) {
-  const std::vector<std::string> texts = {"",
-                                          std::string(1, '\0'),
-                                          std::string(2, '\0'),
-                                          std::string("\0\1", 2),
-                                          std::string("\0\xff", 2),
-                                          "a",
-                                          std::string("a\0", 2),
-                                          std::string("a\0\0b", 4),
-                                          std::string("a\0b", 3),
-                                          std::string("a\xff\0", 3),
-                                          "a\xff\xff",
-                                          "b"};
-  const PipelineFiles files;
-  Pipeline pipeline;
-  pipeline
-      .generate(
-          [texts](std::uint64_t number) {
-            const std::size_t at = number * 7 % texts.size();
-            return std::pair<std::string, std::uint64_t>(texts[at], at);
-          },
-          {.count = texts.size()})
-      .sort([](const auto& one) { return std::string_view(one.first); }, {.replicas = 5})
-      .write(files.output(), [](const auto& one, Output& out) { out.line(one.second); });
-  ASSERT_EQ(run_pipeline(pipeline, {}), "");
-  std::vector<std::string> expected;
-  for (std::size_t i = 0; i < texts.size(); ++i) expected.push_back(std::to_string(i));
-  EXPECT_EQ(lines_in_order(files), expected);
-}
-
-TEST(PipelineTest, ASortOfNothingIsEmpty) {
-  const PipelineFiles files;
-  Pipeline pipeline;
-  write_lines(
-      pipeline.generate([](std::uint64_t) { return std::string(); }, {.count = 0}).sort([](const std::string& line) {
-        return std::string_view(line);
-      }),
-      files.output());
-  ASSERT_EQ(run_pipeline(pipeline, {}), "");
-  EXPECT_FALSE(std::filesystem::exists(files.output()));
-}
-
 // What an aggregate or a sort makes comes at the end, and so do the watermarks behind it.
 TEST(PipelineTest, ResultsAtTheEndOfAFlowAreNotLateForWindows) {
   const PipelineFiles files;
@@ -300,7 +133,7 @@ TEST(PipelineTest, ResultsAtTheEndOfAFlowAreNotLateForWindows) {
 TEST(PipelineTest, AStateOfAKeySeesItsRecordsOneByOne) {
   const PipelineFiles files;
   Pipeline pipeline;
-  write_lines(pipeline.generate([](std::uint64_t number) { return number; }, {.count = 9}, {.replicas = 1})
+  write_lines(pipeline.generate(Identity(), {.count = 9}, {.replicas = 1})
                   .key_by([](std::uint64_t number) { return number % 2; })
                   .with_state<std::uint64_t, std::string>(
                       [](std::uint64_t key, std::uint64_t& sum, std::uint64_t number, auto& out) {
@@ -315,7 +148,7 @@ TEST(PipelineTest, AStateOfAKeySeesItsRecordsOneByOne) {
 TEST(PipelineTest, UnitedFlowsAreOne) {
   const PipelineFiles files;
   Pipeline pipeline;
-  const auto low = pipeline.generate([](std::uint64_t number) { return number; }, {.count = 3}, {.name = "low"});
+  const auto low = pipeline.generate(Identity(), {.count = 3}, {.name = "low"});
   const auto high =
       pipeline.generate([](std::uint64_t number) { return number + 100; }, {.count = 2}, {.name = "high"});
   write_lines(low.unite(high).map([](std::uint64_t number) { return std::to_string(number); }), files.output());
@@ -331,12 +164,11 @@ TEST(PipelineTest, UnitedFlowsAreOne) {
 TEST(PipelineTest, AFunctionThatThrowsEndsTheProgramWithItsText) {
   const PipelineFiles files;
   Pipeline pipeline;
-  write_lines(
-      pipeline.generate([](std::uint64_t number) { return number; }, {.count = 100}).map([](std::uint64_t number) {
-        if (number == 77) throw std::invalid_argument("77 is bad");
-        return std::to_string(number);
-      }),
-      files.output());
+  write_lines(pipeline.generate(Identity(), {.count = 100}).map([](std::uint64_t number) {
+    if (number == 77) throw std::invalid_argument("77 is bad");
+    return std::to_string(number);
+  }),
+              files.output());
   const std::string failure = run_pipeline(pipeline, {.restarts = 0});
   EXPECT_NE(failure.find("generate/1"), std::string::npos) << failure;
   EXPECT_NE(failure.find("77 is bad"), std::string::npos) << failure;

@@ -12,6 +12,7 @@
 namespace lp {
 namespace {
 
+using test::Identity;
 using test::PipelineFiles;
 using test::result_of;
 using test::run_pipeline;
@@ -38,8 +39,7 @@ KeyedFlow<std::uint64_t, Item> items(const Pipeline& pipeline, std::uint64_t cou
 }
 
 KeyedFlow<std::uint64_t, std::uint64_t> wanted(const Pipeline& pipeline, std::uint64_t count, StageOptions stage) {
-  return pipeline.generate([](std::uint64_t number) { return 2 * number; }, {.count = count})
-      .key_by([](std::uint64_t number) { return number; }, stage);
+  return pipeline.generate([](std::uint64_t number) { return 2 * number; }, {.count = count}).key_by(Identity(), stage);
 }
 
 std::string pair_of(const Item& item, std::uint64_t number) { return std::to_string(number) + item.text; }

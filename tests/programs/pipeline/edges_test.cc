@@ -14,6 +14,7 @@
 namespace lp {
 namespace {
 
+using test::Identity;
 using test::PipelineFiles;
 using test::result_of;
 
@@ -23,7 +24,7 @@ constexpr std::uint64_t kCount = 20'000;
 std::uint64_t half_of_them(std::uint64_t number) { return number % 2 == 0 ? 7 : number; }
 
 Flow<std::uint64_t> numbers(const Pipeline& pipeline) {
-  return pipeline.generate([](std::uint64_t number) { return number; }, {.count = kCount}, {.name = "numbers"});
+  return pipeline.generate(Identity(), {.count = kCount}, {.name = "numbers"});
 }
 
 template <class T>
@@ -48,7 +49,7 @@ TEST(EdgesTest, RecordsAndBytesAreCounted) {
               .with_state<int, std::uint64_t>([](std::uint64_t, int& count, std::uint64_t number, auto& out) {
                 if (++count <= 5) out(number);
               })
-              .sort([](std::uint64_t number) { return number; }, {.name = "sort"}),
+              .sort(Identity(), {.name = "sort"}),
           files);
   const std::string text = text_of(result_of(pipeline, {}));
   // Records that go through sorted runs, and the names of these, count at that edge.

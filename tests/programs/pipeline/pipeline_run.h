@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -33,6 +34,11 @@ class PipelineFiles : public JobFiles {
     }
     return out;
   }
+};
+
+// The number itself, as a record or a key. Each lambda has a type, and with it operators of its own to compile.
+struct Identity {
+  std::uint64_t operator()(std::uint64_t number) const { return number; }
 };
 
 // Writes a flow of texts as lines.

@@ -18,6 +18,7 @@
 namespace lp {
 namespace {
 
+using test::Identity;
 using test::PipelineFiles;
 using test::run_pipeline;
 using test::write_lines;
@@ -160,7 +161,7 @@ TEST(RepeatedFailuresTest, RecordsThatCannotBeReducedNameTheirKey) {
 TEST(RepeatedFailuresTest, SumsThatCannotBeMergedNameTheirKey) {
   const PipelineFiles files;
   const std::string failure = repeated_failure([&](Pipeline& pipeline, const auto& fail) {
-    pipeline.generate([](std::uint64_t number) { return number; }, {.count = 2}, {.name = "read", .replicas = 2})
+    pipeline.generate(Identity(), {.count = 2}, {.name = "read", .replicas = 2})
         .key_by([](std::uint64_t) { return std::string("a\n") + std::string(1000, 'x'); }, {.name = "sums"})
         .template aggregate<std::uint64_t>([](std::uint64_t& sum, std::uint64_t one) { sum += one; },
                                            [fail](std::uint64_t&, std::uint64_t) { fail(); })
@@ -174,8 +175,8 @@ TEST(RepeatedFailuresTest, SumsThatCannotBeMergedNameTheirKey) {
 TEST(RepeatedFailuresTest, AResultOfASumNamesItsKey) {
   const PipelineFiles files;
   const std::string failure = repeated_failure([&](Pipeline& pipeline, const auto& fail) {
-    pipeline.generate([](std::uint64_t number) { return number; }, {.count = 5000}, {.name = "read"})
-        .key_by([](std::uint64_t number) { return number; }, {.name = "counts"})
+    pipeline.generate(Identity(), {.count = 5000}, {.name = "read"})
+        .key_by(Identity(), {.name = "counts"})
         .count()
         .write(files.output(), [fail](const auto& one, Output& out) {
           if (one.first == 4321) fail();
@@ -210,7 +211,7 @@ TEST(RepeatedFailuresTest, AWindowNamesItsKeyAndItsTime) {
       const std::string failure = repeated_failure([&](Pipeline& pipeline, const auto& fail) {
         const auto time_of = [](std::uint64_t number) { return static_cast<EventTime>(100 * number); };
         const auto windowed =
-            pipeline.generate([](std::uint64_t number) { return number; }, {.count = 9}, {.name = "read"})
+            pipeline.generate(Identity(), {.count = 9}, {.name = "read"})
                 .event_time(time_of)
                 .key_by([](std::uint64_t number) { return "n" + std::to_string(number); }, {.name = "windows"})
                 .window(windows, time_of);

@@ -13,6 +13,7 @@
 namespace lp {
 namespace {
 
+using test::Identity;
 using test::PipelineFiles;
 using test::result_of;
 using test::run_pipeline;
@@ -27,7 +28,7 @@ std::uint64_t no_three(std::uint64_t number) {
 
 // 0 to 9.
 Flow<std::uint64_t> ten(const Pipeline& pipeline) {
-  return pipeline.generate([](std::uint64_t number) { return number; }, {.count = 10}, {.replicas = 1});
+  return pipeline.generate(Identity(), {.count = 10}, {.replicas = 1});
 }
 
 // The lines that a run leaves in "output" with one record left out.

@@ -16,6 +16,7 @@ namespace {
 
 using test::Event;
 using test::events_of;
+using test::Identity;
 using test::PipelineFiles;
 using test::result_of;
 using test::run_pipeline;
@@ -31,9 +32,7 @@ TEST(SplitTest, AJoinThatIsSplitHasTheSamePairs) {
   for (const int split : {1, 2, 5}) {
     const PipelineFiles files;
     Pipeline pipeline;
-    const auto numbers = [&](std::uint64_t count) {
-      return pipeline.generate([](std::uint64_t number) { return number; }, {.count = count});
-    };
+    const auto numbers = [&](std::uint64_t count) { return pipeline.generate(Identity(), {.count = count}); };
     numbers(5000)
         .key_by(hot_key, {.name = "join"})
         .join(
