@@ -21,12 +21,19 @@
 namespace lp {
 namespace {
 
-// The layout is: a key; the number of frames; the size of each; the frames, each beginning at a multiple of 64. The
-// first frame is the body of the examples; the last part is the file of the first model, and no frame.
+// The layout is: a word that is 1 when all is written; a key; the number of frames; the size of each; the frames, each
+// beginning at a multiple of 64. The first frame is the body of the examples; the last part is the file of the first
+// model, and no frame.
+constexpr std::size_t kKey = sizeof(std::uint64_t);  // where it begins
 constexpr std::size_t kKeyBytes = 32;
+constexpr std::size_t kNumbers = kKey + kKeyBytes;
 constexpr std::size_t kAlignment = Buffer::kAlignment;
 
 std::size_t aligned(std::size_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::atomic_ref<std::uint64_t> written(std::byte* memory) {
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory));
+}
 
 // The memory and its parts, which lie in it.
 struct SharedParts {
@@ -44,19 +51,19 @@ std::optional<SharedParts> parts_at(const ExamplesLocation& location) {
     return std::nullopt;
   }
   const SharedMemory& memory = out.memory;
-  if (location.key.size() != kKeyBytes || memory.size() < kKeyBytes ||
-      std::memcmp(memory.data(), location.key.data(), kKeyBytes) != 0) {
+  if (location.key.size() != kKeyBytes || memory.size() < kNumbers ||
+      written(memory.data()).load(std::memory_order_acquire) != 1 ||
+      std::memcmp(memory.data() + kKey, location.key.data(), kKeyBytes) != 0) {
     return std::nullopt;
   }
-  std::atomic_thread_fence(std::memory_order_acquire);
   // Only the writer knows the key, so the rest can be trusted.
   const auto number = [&](std::size_t i) {
     std::uint64_t value = 0;
-    std::memcpy(&value, memory.data() + kKeyBytes + i * sizeof value, sizeof value);
+    std::memcpy(&value, memory.data() + kNumbers + i * sizeof value, sizeof value);
     return static_cast<std::size_t>(value);
   };
   const std::size_t count = number(0);
-  const std::byte* from = memory.data() + aligned(kKeyBytes + (1 + count) * sizeof(std::uint64_t));
+  const std::byte* from = memory.data() + aligned(kNumbers + (1 + count) * sizeof(std::uint64_t));
   for (std::size_t i = 1; i <= count; ++i) {
     out.parts.push_back(Buffer::wrap(from, number(i), [] {}));
     from += aligned(number(i));
@@ -113,21 +120,21 @@ SharedExamples share(const Examples& examples, const std::string& key) {
   std::vector<std::uint64_t> head{parts.size()};
   for (const Buffer& part : parts) head.push_back(part.size());
 
-  const std::size_t begin = aligned(kKeyBytes + head.size() * sizeof head[0]);
+  const std::size_t begin = aligned(kNumbers + head.size() * sizeof head[0]);
   std::size_t size = begin;
   for (const Buffer& part : parts) size += aligned(part.size());
   SharedExamples out{SharedMemory::create("examples", size), {}};
   out.location = {.path = out.memory.path(), .key = key};
   std::byte* to = out.memory.data();
-  std::memcpy(to + kKeyBytes, head.data(), head.size() * sizeof head[0]);
+  std::memcpy(to + kKey, key.data(), kKeyBytes);
+  std::memcpy(to + kNumbers, head.data(), head.size() * sizeof head[0]);
   to += begin;
   for (const Buffer& part : parts) {
     if (!part.empty()) std::memcpy(to, part.data(), part.size());
     to += aligned(part.size());
   }
-  // Last, since others may look at the memory meanwhile.
-  std::atomic_thread_fence(std::memory_order_release);
-  std::memcpy(out.memory.data(), key.data(), kKeyBytes);
+  // Others may look at the memory meanwhile.
+  written(out.memory.data()).store(1, std::memory_order_release);
   return out;
 }
 
