@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 
+#include "lp/base/scheduler.h"
+
 namespace lp::rpc {
 namespace {
 
@@ -87,8 +89,7 @@ TEST_F(TurnTest, ATaskThatIsPostedAsTheHolderBeginsToWaitIsRefused) {
       posts = true;
       turn_.post(&own);
     });
-    while (!posts) {
-    }
+    while (!posts) step_aside();
     turn_.begin_wait();
     ASSERT_TRUE(ends(own)) << "round " << round;
     EXPECT_FALSE(own.ran);
