@@ -94,8 +94,14 @@ Spill::Spill(std::filesystem::path directory) : directory_(std::move(directory))
 Spill::~Spill() = default;
 
 Buffer Spill::put(std::span<const std::byte> bytes) {
-  if (segment_ == nullptr || segment_->room() < bytes.size()) {
-    segment_ = std::make_shared<Segment>(directory_, std::max(kSegmentBytes, in_pages(bytes.size())));
+  const std::size_t least = in_pages(bytes.size());
+  for (std::size_t size = std::max(kSegmentBytes, least); segment_ == nullptr || segment_->room() < bytes.size();
+       size = std::max(size / 2, least)) {
+    try {
+      segment_ = std::make_shared<Segment>(directory_, size);
+    } catch (const Error&) {
+      if (size == least) throw;  // the disk has not even room for these bytes
+    }
   }
   const std::byte* const at = segment_->append(bytes);
   return Buffer::wrap(at, bytes.size(), [segment = segment_, at, size = bytes.size()] { segment->free(at, size); });

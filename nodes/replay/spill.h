@@ -15,7 +15,8 @@ namespace lp::replay {
 
 class Spill {
  public:
-  static constexpr std::size_t kSegmentBytes = std::size_t{64} << 20;  // room that is taken on the disk at a time
+  // Room that is taken on the disk at a time; less when the disk has less.
+  static constexpr std::size_t kSegmentBytes = std::size_t{64} << 20;
 
   // Creates the directory if it does not exist. Error::failed when it cannot.
   explicit Spill(std::filesystem::path directory);

@@ -27,7 +27,7 @@ void ParameterSource::report(Context& node, std::uint64_t total, MetricValues va
     return reported_ = most_of(reported_, done());
   });
   if (!now) return;
-  values.insert(values.begin(), {"reward", now->recent_reward});
+  if (now->recent_reward) values.insert(values.begin(), {"reward", *now->recent_reward});
   Progress progress{.step = now->updates, .total = total == kEndless ? 0 : total, .values = values};
   progress.values.emplace_back("steps", static_cast<double>(now->steps));
   for (const auto& [name, count] :

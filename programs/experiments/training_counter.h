@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 
 #include "lp/checkpoint/checkpoint.h"
@@ -15,8 +16,9 @@ struct TrainingCounts {
   std::uint64_t steps = 0;     // environment steps that the learner knows of
   std::uint64_t episodes = 0;  // that ended in them
   std::uint64_t updates = 0;   // calls of learn()
-  double recent_reward = 0;    // mean over the last 100 of these episodes
-  std::uint64_t stale = 0;     // segments that were dropped: a policy acted in them that was older than allowed
+  // Mean over the last 100 of these episodes; nothing before the first one ends.
+  std::optional<double> recent_reward{};
+  std::uint64_t stale = 0;  // segments that were dropped: a policy acted in them that was older than allowed
 };
 
 // The larger of each count, and the reward of `now`.

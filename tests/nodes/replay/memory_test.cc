@@ -97,6 +97,20 @@ TEST(ReplayMemoryTest, WhatIsTooMuchForMemoryIsOnTheDiskAndReadThere) {
   EXPECT_EQ(info.bytes_in_memory + info.bytes_on_disk, 0U);
 }
 
+TEST(ReplayMemoryTest, ADiskWithLittleRoomIsUsed) {
+  constexpr std::uint64_t kItems = 100;  // 6 MiB
+  const test::Directory directory;
+  TableOptions options = queue_table("steps", large_columns(), kItems);
+  ReplayRun replay(ServerOptions{.tables = {options}, .memory = 1 << 20, .spill = directory.path()});
+  const test::FullDisk full(Spill::kSegmentBytes / 8);
+  TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 1, .batch = 1});
+  for (std::uint64_t i = 0; i < kItems; ++i) insert_large(writer, i);
+  writer.flush();
+  EXPECT_GT(replay.client().call<&Server::info>().bytes_on_disk, std::uint64_t{5} << 20);
+  Sampler sampler(replay.client(), "steps");
+  for (std::uint64_t i = 0; i < kItems; ++i) expect_all(sampler.sample(1), 0, i);
+}
+
 TEST(ReplayMemoryTest, ADiskThatFillsInTheMiddleOfASpillIsAnErrorAndLosesNothing) {
   const test::Directory directory;
   TableOptions options = queue_table("steps", large_columns(), 10'000);

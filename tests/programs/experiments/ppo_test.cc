@@ -58,6 +58,16 @@ TEST(PpoTest, CountsWhatItLearnedFrom) {
   EXPECT_EQ(series.count("value_loss"), 1U);
 }
 
+TEST(PpoTest, ReportsNoRewardBeforeAnEpisodeHasEnded) {
+  ExperimentRun run({.agent = ppo(), .environment = named("mountaincar"), .steps = 1000});
+  run.result();
+  EXPECT_EQ(run.learner().call<&ParameterSource::counts>().episodes, 0U);
+  EXPECT_FALSE(run.learner().call<&ParameterSource::counts>().recent_reward);
+  const MetricSeries series = run.metrics().call<&Metrics::all>();
+  EXPECT_EQ(series.count("reward"), 0U);
+  EXPECT_EQ(series.count("episodes"), 1U);
+}
+
 TEST(PpoTest, LearnsToCatchEveryBall) {
   ExperimentRun run({.agent = ppo(), .environment = named("catch"), .steps = 30'000});
   EXPECT_EQ(run.result().mean, 1);
