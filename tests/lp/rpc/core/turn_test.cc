@@ -7,8 +7,6 @@
 #include <atomic>
 #include <chrono>
 
-#include "lp/base/scheduler.h"
-
 namespace lp::rpc {
 namespace {
 
@@ -89,7 +87,8 @@ TEST_F(TurnTest, ATaskThatIsPostedAsTheHolderBeginsToWaitIsRefused) {
       posts = true;
       turn_.post(&own);
     });
-    while (!posts) step_aside();
+    while (!posts) {
+    }
     turn_.begin_wait();
     ASSERT_TRUE(ends(own)) << "round " << round;
     EXPECT_FALSE(own.ran);
