@@ -74,8 +74,10 @@ def running_server(launch, size):
     """Gives the server's port."""
     if launch == "threads":
         server = make_server(size)
-        yield server.port
-        server.stop()
+        try:
+            yield server.port
+        finally:
+            server.stop()
         return
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()

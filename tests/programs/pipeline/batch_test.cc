@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "lp/base/file.h"
 #include "lp/base/hash.h"
