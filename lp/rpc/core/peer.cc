@@ -1,7 +1,6 @@
 #include "lp/rpc/core/peer.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "lp/rpc/core/connection.h"
@@ -125,11 +124,11 @@ void Peer::close(const Error& error) { end(std::unique_lock(mutex_), error); }
 void Peer::end(std::unique_lock<std::mutex> lock, const Error& error) {
   if (closed_ != nullptr && closed_->kind() == ErrorKind::stopped) return;
   closed_ = std::make_unique<Error>(error);
-  const std::deque<Held> held = std::exchange(held_, {});
+  const auto held = std::exchange(held_, {});
   const std::shared_ptr<Connection> old = std::exchange(connection_, nullptr);
   lock.unlock();
   if (old != nullptr) old->lose(*this, Loss::node_ended);
-  for (const Held& one : held) fail(one, error);
+  for (const auto& [order, one] : held) fail(one, error);
 }
 
 void Peer::accept_local(ServerCall& call, const MethodInfo& info) { accept({.call = &call, .info = &info}); }
@@ -241,20 +240,16 @@ void Peer::hold_or_fail(Held held) noexcept {
 }
 
 // Holds a call. A call that comes back stands before those that were made after it.
-void Peer::keep(const Held& held) {
-  auto place = held_.end();
-  while (place != held_.begin() && std::prev(place)->order() > held.order()) --place;
-  held_.insert(place, held);
-}
+void Peer::keep(const Held& held) { held_.emplace_hint(held_.end(), held.order(), held); }
 
 void Peer::flush(std::unique_lock<std::mutex> lock) noexcept {
   if (flushing_) return;
   flushing_ = true;
   while (!held_.empty()) {
-    const Held first = held_.front();
+    const Held first = held_.begin()->second;
     const Way way_now = way(first);
     if (!way_now) break;
-    held_.pop_front();
+    held_.erase(held_.begin());
     lock.unlock();
     const bool lost = has_lost_its_caller(first);
     if (lost) fail(first, Error(ErrorKind::stopped, "the caller has ended", place(*first.info, first.scope())));
@@ -278,11 +273,9 @@ void Peer::forget(ClientCall& call) noexcept {
   {
     const std::lock_guard lock(mutex_);
     connection = connection_;
-    for (auto one = held_.begin(); one != held_.end(); ++one) {
-      if (one->pending != &call) continue;
-      held_.erase(one);
+    if (const auto held = held_.find(call.order); held != held_.end() && held->second.pending == &call) {
+      held_.erase(held);
       release = true;
-      break;
     }
   }
   if (release) {
@@ -303,7 +296,7 @@ std::shared_ptr<Connection> Peer::connection() const {
 
 void Peer::add_held(std::vector<OpenCall>& all, std::size_t most) const {
   const std::lock_guard lock(mutex_);
-  for (const Held& one : held_) {
+  for (const auto& [order, one] : held_) {
     if (most-- == 0) return;
     all.push_back(open_call(process_, one.caller(), id_, one.info->name, one.scope(), OpenCall::State::held));
   }

@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -136,9 +136,8 @@ class Peer {
   std::string endpoint_;     // endpoint of the node elsewhere
   std::string key_;          // public key of its process
   std::shared_ptr<Connection> connection_;
-  bool redials_ = false;  // a redial is scheduled
-  // The calls that are held, in the order in which they were made, and the calls that are made meanwhile.
-  std::deque<Held> held_;
+  bool redials_ = false;                // a redial is scheduled
+  std::map<std::uint64_t, Held> held_;  // the calls that are held, by the order in which they were made
   bool flushing_ = false;
   std::uint64_t last_order_ = 0;
   std::unique_ptr<Error> closed_;  // set: every call fails with it

@@ -85,10 +85,10 @@ TEST_F(TurnTest, ATaskThatIsPostedAsTheHolderBeginsToWaitIsRefused) {
     std::atomic<bool> posts = false;
     pool_.run([&] {
       posts = true;
+      posts.notify_one();
       turn_.post(&own);
     });
-    while (!posts) {
-    }
+    posts.wait(false);  // a loop would keep the processor of a busy machine from the thread that posts
     turn_.begin_wait();
     ASSERT_TRUE(ends(own)) << "round " << round;
     EXPECT_FALSE(own.ran);
