@@ -415,7 +415,7 @@ void Shm::State::receive_from(std::uint32_t place) {
     more = link->receive(Handlers::here, kAtOnce) == kAtOnce;
     if (more && passed(end)) break;
   }
-  if (more) bell.mark(place);
+  if (more) bell.ring(place);  // the thread that has taken this one's place may sleep
   if (connection->open()) return;
   // The connection was refused. Both sides learn that from the socket, and end the link.
   const std::lock_guard lock(mutex);

@@ -201,6 +201,16 @@ void ShmLink::expect() noexcept {
   ring_for_all();
 }
 
+// The thread that has the role reads the next messages anyway: a ring for them would wake another thread for nothing.
+void ShmLink::ring_later() noexcept {
+  std::uint32_t ring = ShmRing::kRing;
+  incoming_.reader.compare_exchange_strong(ring, ShmRing::kLater);
+}
+
+void ShmLink::ring_again() noexcept {
+  if (expected_.load() > 0) ring_for_all();
+}
+
 // Makes this side handle messages at once: those to come, and those that have come.
 void ShmLink::ring_for_all() noexcept {
   std::uint32_t later = ShmRing::kLater;
@@ -235,7 +245,7 @@ std::size_t ShmLink::receive_some(Handlers handlers, std::size_t most, bool& mor
       more = !broken_ && reader_.next(message);
       if (reader_.release()) ring_there();
       if (!more) break;
-      ++count;
+      if (++count == 2) ring_later();
       handler = connection_->on_message(std::move(message));
     } while (!handler && count < most && receiving.has_role());
   } catch (const std::exception& problem) {
@@ -250,6 +260,7 @@ std::size_t ShmLink::receive_some(Handlers handlers, std::size_t most, bool& mor
       more = true;
       if (handler) ring_here();
     }
+    if (count >= 2) ring_again();
     if (handler && handlers == Handlers::here) Receivers::before_handler(unread);
   }
   if (handlers == Handlers::here) {

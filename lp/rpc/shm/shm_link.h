@@ -85,8 +85,13 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   bool owe() const;
   void pay();
   void ring_for_all() noexcept;
+  void ring_later() noexcept;
+  void ring_again() noexcept;
   friend class Receiving<ShmLink>;
-  void role_given_up() noexcept { ring_here(); }
+  void role_given_up() noexcept {
+    ring_again();
+    ring_here();
+  }
   void ring_there() const { reinterpret_cast<Doorbell*>(neighbour_->bell.data())->ring(there_); }
   void ring_here() const { reinterpret_cast<Doorbell*>(bell_->data())->ring(here_); }
 
