@@ -1,6 +1,5 @@
 #include "nodes/replay/chunk.h"
 
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -26,11 +25,12 @@ Buffer Chunk::slice(std::size_t begin, std::size_t size) const {
   return bytes_.slice(begin, size);
 }
 
-void Chunk::copy(std::size_t begin, std::size_t size, std::byte* to) const {
+void Chunk::append(std::size_t begin, std::size_t size, std::vector<std::byte>& to) const {
+  const auto add = [&to, size](const std::byte* from) { to.insert(to.end(), from, from + size); };
   if (store_.spill_) {
-    std::memcpy(to, slice(begin, size).data(), size);
+    add(slice(begin, size).data());
   } else {
-    std::memcpy(to, bytes_.data() + begin, size);
+    add(bytes_.data() + begin);
   }
 }
 

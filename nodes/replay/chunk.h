@@ -39,7 +39,8 @@ class Chunk {
   // The bytes as they are stored, or a part of them, wherever they are.
   Buffer bytes() const { return slice(0, size_); }
   Buffer slice(std::size_t begin, std::size_t size) const;
-  void copy(std::size_t begin, std::size_t size, std::byte* to) const;
+  // Adds a part of them at the end of `to`.
+  void append(std::size_t begin, std::size_t size, std::vector<std::byte>& to) const;
   // Brings bytes in memory, if they may be read without a lock, to the caches: they are read soon.
   void prefetch(std::size_t begin) const;
   // How many pieces of items of a table refer to the chunk; under that table's lock.

@@ -126,12 +126,13 @@ void Table::sample_one(const Selection& selection, SampleBuilder& to) {
   Item& item = slots_[selection.slot];
   ++item.times_sampled;
   limiter_.sampled();
-  to.add({.key = key_of(selection.slot),
-          .probability = selection.probability,
-          .priority = item.entry.priority,
-          .table_size = size_,
-          .times_sampled = item.times_sampled,
-          .pieces = static_cast<std::uint32_t>(1 + item.entry.more.size())});
+  SampledItem& sampled = to.add_item();
+  sampled.key = key_of(selection.slot);
+  sampled.probability = selection.probability;
+  sampled.priority = item.entry.priority;
+  sampled.table_size = size_;
+  sampled.times_sampled = item.times_sampled;
+  sampled.pieces = static_cast<std::uint32_t>(1 + item.entry.more.size());
   to.add(item.entry.piece, layout_.row_bytes());
   for (const Piece& one : item.entry.more) to.add(one, layout_.row_bytes());
   if (extension_ != nullptr) extension_->on_sample(view(selection.slot));
