@@ -53,14 +53,14 @@ ChunkRef ChunkStore::add(ChunkData data, std::size_t row_bytes) {
     link(*chunk);
     make_room();
   }
-  if (chunk->key() != 0) by_key_[chunk->key()] = chunk;
+  if (chunk->key() != 0) by_key_.add(chunk->key(), *chunk);
   return chunk;
 }
 
 ChunkRef ChunkStore::find(std::uint64_t key) {
   const std::lock_guard lock(mutex_);
-  const auto found = by_key_.find(key);
-  return found == by_key_.end() ? nullptr : found->second.lock();
+  Chunk* const found = by_key_.find(key);
+  return found == nullptr ? nullptr : found->weak_from_this().lock();  // null while its last item leaves it
 }
 
 void ChunkStore::make_room() {
@@ -90,9 +90,8 @@ void ChunkStore::forget(Chunk& chunk) {
   if (chunk.key() != 0 || spill_) {
     const std::lock_guard lock(mutex_);
     if (spill_ && !chunk.on_disk_) unlink(chunk);
-    const auto found = by_key_.find(chunk.key());
-    // A writer may have sent the chunk again when the last item had left it.
-    if (found != by_key_.end() && found->second.expired()) by_key_.erase(found);
+    // When the last item had left the chunk, its writer may have sent it again.
+    if (chunk.key() != 0) by_key_.remove(chunk.key(), chunk);
   }
   (chunk.on_disk_ ? on_disk_ : in_memory_).fetch_sub(chunk.size(), std::memory_order_relaxed);
 }

@@ -13,10 +13,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "lp/base/array.h"
+#include "nodes/replay/chunk_index.h"
 #include "nodes/replay/replay_messages.h"
 #include "nodes/replay/spill.h"
 
@@ -24,7 +24,7 @@ namespace lp::replay {
 
 class ChunkStore;
 
-class Chunk {
+class Chunk : public std::enable_shared_from_this<Chunk> {
  public:
   Chunk(ChunkStore& store, ChunkData data, std::size_t row_bytes, std::size_t tables);
   ~Chunk();
@@ -98,7 +98,7 @@ class ChunkStore {
   const std::uint64_t memory_;
   std::optional<Spill> spill_{};
   mutable std::mutex mutex_{};
-  std::unordered_map<std::uint64_t, std::weak_ptr<Chunk>> by_key_{};
+  ChunkIndex by_key_{};
   Chunk* oldest_ = nullptr;
   Chunk* newest_ = nullptr;
   std::atomic<std::uint64_t> in_memory_ = 0;

@@ -34,7 +34,7 @@ TrajectoryWriter::TrajectoryWriter(const Client<Server>& server, std::string tab
       table_(std::move(table)),
       options_(checked(options)),
       layout_(find_table(server, table_).columns),
-      next_key_(fnv1a(secret_bytes(sizeof(std::uint64_t)))) {}
+      next_key_(fnv1a(secret_bytes(sizeof(std::uint64_t))) | std::uint64_t{1} << 63) {}
 
 TrajectoryWriter::TrajectoryWriter(const Clients<Server>& servers, int index, std::string table, WriterOptions options)
     : TrajectoryWriter(server_for(servers, index), std::move(table), options) {}
@@ -223,7 +223,7 @@ std::vector<std::uint32_t> TrajectoryWriter::name_chunks(InsertRequest& to) {
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     WrittenChunk& chunk = chunks_[i];
     if (!needed[i] || chunk.sent) continue;
-    if (chunk.data.key == 0 && chunk.end() > later) chunk.data.key = mix64(next_key_++) | 1;
+    if (chunk.data.key == 0 && chunk.end() > later) chunk.data.key = next_key_++;
     in_request_.push_back(chunk.begin);
     names[i] = static_cast<std::uint32_t>(to.chunks.size());
     to.chunks.push_back(chunk.data);

@@ -123,7 +123,7 @@ class TrajectoryWriter {
   const WriterOptions options_;
   Layout layout_;
   std::map<std::string, std::uint32_t, std::less<>> tables_{};  // those with the same columns
-  std::uint64_t next_key_;
+  std::uint64_t next_key_;  // begins at a random number, so that no two writers use the same keys
 
   std::uint64_t episode_ = 0;  // number of its first step
   std::uint64_t appended_ = 0;
