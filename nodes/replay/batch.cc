@@ -72,8 +72,8 @@ std::vector<std::uint64_t> Batch::keys() const {
 }
 
 std::vector<float> Batch::importance_weights(double beta) const {
-  if (!(std::isfinite(beta) && beta >= 0)) {
-    throw_failed("the exponent of importance weights is " + std::to_string(beta) + ": give a number of at least 0");
+  if (!(beta >= 0 && beta <= 1)) {
+    throw_failed("the exponent of importance weights is " + std::to_string(beta) + ": give a number from 0 to 1");
   }
   std::vector<double> weights(size());
   double largest = 0;

@@ -34,7 +34,7 @@ class Batch {
   std::vector<std::uint64_t> keys() const;
   // The weights by which a learner corrects for the probabilities of its samples: (N · P(i))^−beta, divided by the
   // largest of the batch (Schaul, Quan, Antonoglou and Silver, ICLR 2016, section 3.4). N is the size of the table.
-  // Error::failed when beta is negative or not finite.
+  // Error::failed when beta is not from 0 to 1.
   std::vector<float> importance_weights(double beta) const;
 
   std::size_t steps(std::size_t i) const;

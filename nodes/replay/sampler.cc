@@ -16,6 +16,7 @@ Sampler::Sampler(const Client<Server>& server, std::string table, SamplerOptions
 Sampler::Sampler(const Clients<Server>& servers, std::string table, SamplerOptions options)
     : table_(std::move(table)), options_(options) {
   if (servers.empty()) throw Error(ErrorKind::failed, "a sampler needs a replay server");
+  if (options.timeout <= Duration::zero()) throw Error(ErrorKind::failed, "a sampler needs a timeout above 0");
   for (const Client<Server>& client : servers) {
     const TableLocation place = find_table(client, table_);
     sources_.push_back({.client = client.within(options.timeout), .shard = place.shard, .table = place.number});
@@ -128,7 +129,12 @@ Sampler::Source& Sampler::source_of(std::uint64_t key) {
 void Sampler::fail_late(std::size_t missing) const {
   std::string text = std::to_string(missing) + " samples did not arrive from the replay table " + quote(table_) +
                      " after " + duration_text(options_.timeout);
-  for (const TableInfo& one : info()) text += "; it has " + one.state;
+  const std::vector<TableInfo> tables = info();
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    text += "; ";
+    text += tables.size() == 1 ? "it" : "that of server " + std::to_string(sources_[i].shard);
+    text += " has " + tables[i].state;
+  }
   throw Error(ErrorKind::deadline, text);
 }
 

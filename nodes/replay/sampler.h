@@ -40,7 +40,7 @@ struct SamplerOptions {
 
 class Sampler {
  public:
-  // Error::failed when a server has no such table.
+  // Error::failed when a server has no such table, or when the timeout is not above 0.
   Sampler(const Client<Server>& server, std::string table, SamplerOptions options = {});
   Sampler(const Clients<Server>& servers, std::string table, SamplerOptions options = {});
 

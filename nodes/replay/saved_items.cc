@@ -65,6 +65,10 @@ void edit_items(Checkpoint& saved, const std::string& table, const EditItem& edi
   for (std::size_t i = 0; i < keys.size(); ++i) {
     SavedItem item{.key = keys[i], .priority = priorities[i], .times_sampled = times_sampled[i]};
     kept[i] = edit(item);
+    if (item.key != keys[i]) {
+      throw Error(ErrorKind::failed,
+                  "the key of a saved item cannot change: those who sampled the item know it by that");
+    }
     check_priority(item.priority);
     priorities[i] = item.priority;
     times_sampled[i] = item.times_sampled;

@@ -21,8 +21,8 @@ struct SavedItem {
 // false removes the item.
 using EditItem = std::function<bool(SavedItem&)>;
 
-// Edits the items of one table. Error::failed, with nothing changed, when there is no such table, or for a priority
-// that is negative, infinite or no number.
+// Edits the items of one table. Error::failed, with nothing changed, when there is no such table, for a priority
+// that is negative, infinite or no number, and for another key.
 void edit_items(Checkpoint& saved, const std::string& table, const EditItem& edit);
 
 // Edits a file of Server::checkpoint_file(), or the file of a server in a cut. The file changes as a whole or not at

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "lp/base/error.h"
@@ -24,6 +25,7 @@ WriterOptions checked(WriterOptions options) {
   if (options.window == 0 || options.chunk_steps == 0 || options.batch == 0) {
     throw_failed("a trajectory writer needs a window, chunk_steps and a batch of at least 1");
   }
+  if (options.timeout <= Duration::zero()) throw_failed("a trajectory writer needs a timeout above 0");
   return options;
 }
 
@@ -34,7 +36,13 @@ TrajectoryWriter::TrajectoryWriter(const Client<Server>& server, std::string tab
       table_(std::move(table)),
       options_(checked(options)),
       layout_(find_table(server, table_).columns),
-      next_key_(fnv1a(secret_bytes(sizeof(std::uint64_t))) | std::uint64_t{1} << 63) {}
+      next_key_(fnv1a(secret_bytes(sizeof(std::uint64_t))) | std::uint64_t{1} << 63) {
+  const std::uint64_t bytes = options_.chunk_steps * std::uint64_t{layout_.row_bytes()};
+  if (bytes > std::numeric_limits<std::uint32_t>::max()) {
+    throw_failed("a chunk of " + std::to_string(options_.chunk_steps) + " steps would have " + std::to_string(bytes) +
+                 " bytes, and 4 GiB or more are too many: give the writer fewer chunk_steps");
+  }
+}
 
 TrajectoryWriter::TrajectoryWriter(const Clients<Server>& servers, int index, std::string table, WriterOptions options)
     : TrajectoryWriter(server_for(servers, index), std::move(table), options) {}

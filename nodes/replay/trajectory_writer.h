@@ -44,7 +44,8 @@ class TrajectoryWriter {
  public:
   static constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 20;  // size of the steps of a batch, about
 
-  // Error::failed when the server has no such table, or an option is 0.
+  // Error::failed when the server has no such table, when an option is 0, or when a chunk would have 4 GiB or
+  // more.
   TrajectoryWriter(const Client<Server>& server, std::string table, WriterOptions options = {});
   // Writes to one of the servers: actors with different indices spread over them.
   TrajectoryWriter(const Clients<Server>& servers, int index, std::string table, WriterOptions options = {});

@@ -19,12 +19,11 @@ bool finite(std::span<const float> values) {
   return good;
 }
 
-void check(const EnvironmentSpec& spec, std::size_t copies) {
+void check(const EnvironmentSpec& spec) {
   const auto fail = [&](const std::string& problem) {
     throw Error(ErrorKind::failed, "the environment \"" + spec.name + "\" " + problem);
   };
   const ActionSpace& action = spec.action;
-  if (copies == 0) fail("has 0 copies: give one or more");
   if (spec.observation.size() < 1) fail("has observations without values: its spec needs a shape");
   if (spec.most_steps == 0 || spec.most_steps > EnvironmentBatch::kMostSteps) {
     fail("may never end: its spec needs most_steps from 1 to " + std::to_string(EnvironmentBatch::kMostSteps));
@@ -34,6 +33,9 @@ void check(const EnvironmentSpec& spec, std::size_t copies) {
   if (action.low.size() != action.high.size()) fail("has bounds of different sizes: low and high need the same size");
   for (std::size_t i = 0; i < action.low.size(); ++i) {
     if (!(action.low[i] < action.high[i])) fail("has an action without a range: low must be below high");
+    if (!std::isfinite(action.high[i] - action.low[i])) {
+      fail("has an action with an infinite range: agents scale actions to the range, so low and high must be finite");
+    }
   }
 }
 
@@ -42,14 +44,15 @@ void check(const EnvironmentSpec& spec, std::size_t copies) {
 std::unique_ptr<Environment> made_environment(const MakeEnvironment& make) {
   std::unique_ptr<Environment> made = make();
   if (made == nullptr) throw Error(ErrorKind::failed, "the function that makes the environment has returned none");
+  check(made->spec());
   return made;
 }
 
 EnvironmentBatch::EnvironmentBatch(const MakeEnvironment& make, std::size_t copies, std::uint64_t seed)
     : seed_(seed), copies_(copies) {
   for (Copy& one : copies_) one.environment = made_environment(make);
-  if (!copies_.empty()) spec_ = copies_.front().environment->spec();
-  check(spec_, copies);
+  if (copies_.empty()) throw Error(ErrorKind::failed, "an environment has 0 copies: give one or more");
+  spec_ = copies_.front().environment->spec();
   for (std::size_t i = 0; i < copies; ++i) check_shape(i);
   const auto columns = static_cast<Eigen::Index>(copies);
   observations_.setZero(spec_.observation.size(), columns);

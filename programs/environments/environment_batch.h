@@ -36,15 +36,16 @@ struct EnvironmentBatchState {
   std::vector<std::vector<float>> actions{};  // by copy: the actions of the present episode
 };
 
-// Makes an environment. Error::failed when the function returns none.
+// Makes an environment. Error::failed when the function returns none, or when its spec is wrong; the message names the
+// environment.
 std::unique_ptr<Environment> made_environment(const MakeEnvironment& make);
 
 class EnvironmentBatch {
  public:
   static constexpr std::uint64_t kMostSteps = 100'000'000;  // the largest step limit: more is a mistake
 
-  // Begins the first episode of each copy. Error::failed when the spec or a first observation is wrong; the message
-  // names the environment.
+  // Begins the first episode of each copy. Error::failed as made_environment, and when a first observation is
+  // wrong.
   EnvironmentBatch(const MakeEnvironment& make, std::size_t copies, std::uint64_t seed);
 
   const EnvironmentSpec& spec() const { return spec_; }

@@ -25,7 +25,7 @@ EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const 
                          .steps = learner.call<&EvolutionLearner::counts>().steps,
                          .stale = state.stale,
                          .parameters_hash = hash_of(learner.read<&EvolutionLearner::learned>()->parameters)};
-  const std::string best = result.best ? to_json(*result.best) : "of no point";
+  const std::string best = result.best ? to_json(*result.best + 0.0) : "of no point";
   std::printf("%s: best value %s after %llu points in %llu generations; %llu results arrived too late\n", title.c_str(),
               best.c_str(), static_cast<unsigned long long>(result.evaluations),
               static_cast<unsigned long long>(result.generations), static_cast<unsigned long long>(result.stale));

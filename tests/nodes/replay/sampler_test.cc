@@ -55,9 +55,12 @@ TEST(ReplaySamplerTest, AServerThatWaitsDoesNotHoldUpTheOthers) {
   ReplayRun replay(queue(100), 2);
   TrajectoryWriter writer(replay.clients(), 1, "steps");  // the other server stays empty
   insert(writer, 0, 20);
-  Sampler sampler(replay.clients(), "steps");
+  Sampler sampler(replay.clients(), "steps", {.timeout = std::chrono::milliseconds(500)});
   EXPECT_EQ(numbers(sampler.sample(8)).size(), 8U);
   EXPECT_EQ(numbers(sampler.sample(12)).size(), 12U);
+  const std::string late = error_of([&] { sampler.sample(1); }).text();
+  EXPECT_NE(late.find("; that of server 0 has "), std::string::npos) << late;
+  EXPECT_NE(late.find("; that of server 1 has "), std::string::npos) << late;
 }
 
 TEST(ReplaySamplerTest, ItemsThatCameBeforeTheTimeWasOverAreInTheNextBatch) {
@@ -139,6 +142,7 @@ TEST(ReplaySamplerTest, ImportanceWeightsAreTheirFormula) {
   Sampler sampler(replay.client(), "steps");
   const Batch batch = sampler.sample(50);
   EXPECT_THROW(batch.importance_weights(std::nan("")), Error);
+  EXPECT_THROW(batch.importance_weights(1e300), Error);
   const std::vector<float> weights = batch.importance_weights(0.5);
   // (2 · 1/4)^−0.5 is the largest.
   for (std::size_t i = 0; i < 50; ++i) {

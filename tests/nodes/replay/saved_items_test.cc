@@ -88,6 +88,9 @@ TEST_F(SavedItemsTest, WhatDoesNotFitIsNamedAndChangesNothing) {
     };
     EXPECT_EQ(error_of([&] { edit_saved_items(file_, "steps", edit); }).kind(), ErrorKind::failed);
   }
+  const auto other_key = [](SavedItem& item) { return ++item.key != 0; };
+  EXPECT_EQ(error_of([&] { edit_saved_items(file_, "steps", other_key); }).text(),
+            "the key of a saved item cannot change: those who sampled the item know it by that");
   EXPECT_EQ(Checkpoint::inspect(file_).checksum, checksum);
 }
 

@@ -185,6 +185,9 @@ TEST(ReplayWriterTest, OptionsOfNothingAreRefused) {
   ReplayRun replay(steps_table());
   EXPECT_THROW(TrajectoryWriter(replay.client(), "steps", {.window = 0}), Error);
   EXPECT_THROW(TrajectoryWriter(replay.client(), "steps", {.chunk_steps = 0}), Error);
+  EXPECT_THROW(TrajectoryWriter(replay.client(), "steps", {.timeout = Duration::zero()}), Error);
+  EXPECT_NE(error_of([&] { TrajectoryWriter(replay.client(), "steps", {.chunk_steps = ~0U}); }).text().find("GiB"),
+            std::string::npos);
   EXPECT_THROW(TrajectoryWriter(replay.client(), "steps", {.batch = 0}), Error);
   EXPECT_THROW(TrajectoryWriter(replay.client(), "step"), Error);
   EXPECT_THROW(TrajectoryWriter(replay.clients(), -1, "steps"), Error);

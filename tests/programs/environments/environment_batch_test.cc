@@ -205,6 +205,39 @@ TEST(EnvironmentBatchTest, AFunctionThatMakesNoEnvironmentIsRefused) {
   }
 }
 
+// An environment whose spec is given.
+class Specified final : public Environment {
+ public:
+  explicit Specified(EnvironmentSpec spec) : spec_(std::move(spec)) {}
+  const EnvironmentSpec& spec() const override { return spec_; }
+  void reset(Random, std::span<float>) override {}
+  StepResult step(std::span<const float>, std::span<float>) override { return {}; }
+
+ private:
+  const EnvironmentSpec spec_;
+};
+
+TEST(EnvironmentBatchTest, AWrongSpecIsRefusedWithTheNameOfTheEnvironment) {
+  const auto refusal = [](const EnvironmentSpec& spec) {
+    try {
+      made_environment([spec] { return std::make_unique<Specified>(spec); });
+    } catch (const Error& error) {
+      return std::string(error.text());
+    }
+    return std::string();
+  };
+  EnvironmentSpec spec{
+      .name = "car", .observation = {.width = 2}, .action = {.low = {-1}, .high = {1}}, .most_steps = 10};
+  EXPECT_EQ(refusal(spec), "");
+  for (const float high : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::max()}) {
+    spec.action = {.low = {-high}, .high = {high}};
+    EXPECT_NE(refusal(spec).find("the environment \"car\" has an action with an infinite range"), std::string::npos);
+  }
+  spec.action = {.choices = 2};
+  spec.observation.width = 0;
+  EXPECT_EQ(refusal(spec), "the environment \"car\" has observations without values: its spec needs a shape");
+}
+
 TEST(EnvironmentBatchTest, AnEpisodeThatMayNeverEndIsRefused) {
   for (const std::uint64_t most : {std::uint64_t{0}, EnvironmentBatch::kMostSteps + 1}) {
     try {
