@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -37,9 +38,19 @@ std::string finding(const std::vector<std::string>& report) {
   return last ? report.front() : std::string();
 }
 
+// A node that fails writes its error last, which the cause has already.
+void drop_error(std::vector<std::string>& lines, const std::string& error) {
+  std::vector<std::string> own;
+  std::istringstream text(error);
+  for (std::string line; std::getline(text, line);) own.push_back(line);
+  if (own.size() > lines.size() || !std::equal(own.rbegin(), own.rend(), lines.rbegin())) return;
+  lines.resize(lines.size() - own.size());
+}
+
 }  // namespace
 
 void add_failure_output(std::vector<std::string> lines, Cause& cause) {
+  drop_error(lines, cause.what);
   // A process may continue after a report, so the last report counts.
   const auto crash = std::find_if(lines.begin(), lines.end(), is_crash);
   const auto report = std::find_if(std::make_reverse_iterator(crash), lines.rend(), begins_report);

@@ -9,8 +9,8 @@
 
 namespace lp::launch {
 
-// Adds the last lines that the process wrote, oldest first, to the cause. From a sanitizer's report the cause gets the
-// summary and the first stack; the log keeps the rest.
+// Adds the last lines that the process wrote, oldest first, to the cause, without the error that the cause has already.
+// From a sanitizer's report the cause gets the summary and the first stack; the log keeps the rest.
 void add_failure_output(std::vector<std::string> lines, Cause& cause);
 
 }  // namespace lp::launch

@@ -22,6 +22,18 @@ TEST(LastWords, AreTheLastLines) {
   EXPECT_TRUE(cause.backtrace.empty());
 }
 
+TEST(LastWords, AreNotTheErrorItself) {
+  const auto last_lines = [](Lines lines) {
+    Cause cause{.node = "actor/0", .what = "step() threw:\nno map", .exit = {.code = 1}};
+    add_failure_output(std::move(lines), cause);
+    return cause.last_lines;
+  };
+  EXPECT_EQ(last_lines({"loading", "step() threw:", "no map"}), Lines{"loading"});
+  EXPECT_EQ(last_lines({"step() threw:", "no map"}), Lines{});
+  EXPECT_EQ(last_lines({"no map"}), Lines{"no map"});
+  EXPECT_EQ(last_lines({"step() threw:", "no map", "bye"}), (Lines{"step() threw:", "no map", "bye"}));
+}
+
 TEST(LastWords, OfACrashAreWhatStandsBeforeItsBacktrace) {
   const Cause cause =
       cause_of({"going", "", "*** lp: worker/1: SIGSEGV, backtrace:", "a(_Z1fv+0x1)", "b"}, {.signal = 11});
