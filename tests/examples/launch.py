@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 100  # seconds
+PATIENCE = 300 if "LP_SANITIZED" in os.environ else 100  # seconds; a sanitizer makes a training many times slower
 FOLDER = pathlib.Path()  # the folder of the built examples
 
 
