@@ -7,6 +7,8 @@ import sys
 import tempfile
 import unittest
 
+import launch
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = {"csv_groupby", "dqn", "es", "impala", "inference", "inverted_index", "join", "kappa", "kmeans", "pagerank", "ppo",
@@ -26,7 +28,7 @@ class Pages(unittest.TestCase):
                 pathlib.Path(folder, "build").symlink_to(self.build)
                 for block in blocks:
                     with self.subTest(page=page.name, block=block):
-                        result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", block], cwd=folder, timeout=100,
+                        result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", block], cwd=folder, timeout=launch.PATIENCE,
                                                 env={"XDG_STATE_HOME": f"{folder}/state", "PATH": "/usr/bin:/bin"},
                                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                                 stderr=subprocess.STDOUT, text=True)
