@@ -28,7 +28,8 @@ class Pages(unittest.TestCase):
                 pathlib.Path(folder, "build").symlink_to(self.build)
                 for block in blocks:
                     with self.subTest(page=page.name, block=block):
-                        result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", block], cwd=folder, timeout=launch.PATIENCE,
+                        result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", block], cwd=folder,
+                                                timeout=launch.PATIENCE,
                                                 env={"XDG_STATE_HOME": f"{folder}/state", "PATH": "/usr/bin:/bin"},
                                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                                 stderr=subprocess.STDOUT, text=True)

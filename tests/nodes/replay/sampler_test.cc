@@ -55,12 +55,22 @@ TEST(ReplaySamplerTest, AServerThatWaitsDoesNotHoldUpTheOthers) {
   ReplayRun replay(queue(100), 2);
   TrajectoryWriter writer(replay.clients(), 1, "steps");  // the other server stays empty
   insert(writer, 0, 20);
-  Sampler sampler(replay.clients(), "steps", {.timeout = std::chrono::milliseconds(500)});
+  Sampler sampler(replay.clients(), "steps");
   EXPECT_EQ(numbers(sampler.sample(8)).size(), 8U);
   EXPECT_EQ(numbers(sampler.sample(12)).size(), 12U);
+}
+
+TEST(ReplaySamplerTest, LateSamplesNameTheStateOfEachServer) {
+  ReplayRun replay(queue(100), 2);
+  Sampler sampler(replay.clients(), "steps", {.timeout = std::chrono::milliseconds(100)});
   const std::string late = error_of([&] { sampler.sample(1); }).text();
   EXPECT_NE(late.find("; that of server 0 has "), std::string::npos) << late;
   EXPECT_NE(late.find("; that of server 1 has "), std::string::npos) << late;
+}
+
+TEST(ReplaySamplerTest, ATimeoutOfNothingIsRefused) {
+  ReplayRun replay(queue(100));
+  EXPECT_THROW(Sampler(replay.client(), "steps", {.timeout = Duration::zero()}), Error);
 }
 
 TEST(ReplaySamplerTest, ItemsThatCameBeforeTheTimeWasOverAreInTheNextBatch) {
