@@ -30,6 +30,7 @@
 #include "programs/evolution/evolution_report.h"
 #include "programs/evolution/evolution_strategy.h"
 #include "programs/evolution/functions.h"
+#include "programs/evolution/objective.h"
 #include "programs/experiments/experiment_report.h"
 
 enum class Method : std::uint8_t { es, cma, separable_cma };
@@ -197,6 +198,7 @@ Result report(lp::Run& run, const Config& config) {
 
 void prepare(Config& config) {
   if (!config.plot.empty()) lp::check_output_file("--plot", config.plot);
+  if (config.acts()) lp::made_objective(lp::episode_objective(episodes_of(config)), 0);  // refuses what cannot be made
   // CMA-ES computes on the host.
   const bool on_host = config.device == "auto" && config.method != Method::es;
   config.device = on_host ? "cpu" : lp::kernels::chosen_device(config.device);

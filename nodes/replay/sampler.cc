@@ -29,7 +29,8 @@ Batch Sampler::sample(std::size_t count) {
   const Time until = after(options_.timeout);
   while (waiting_.size() < count) {
     ask(count - waiting_.size());
-    if (!take_reply(until) || (waiting_.size() < count && passed(until))) fail_late(count - waiting_.size());
+    take_reply(until);
+    if (waiting_.size() < count && passed(until)) fail_late(count - waiting_.size());
   }
   Batch batch = waiting_.take(count);
   if (options_.ahead > 0) ask(count);
@@ -48,20 +49,17 @@ void Sampler::ask(std::size_t missing) {
   }
 }
 
-// Returns false when no reply came in time.
-bool Sampler::take_reply(Time until) {
+// Waits for the first reply, until a time. A request that its server could not serve in the sampler's timeout gives
+// nothing: meanwhile the other servers may have served theirs.
+void Sampler::take_reply(Time until) {
   Source& source = sources_[next_ready(until)];
   Future<Samples> reply = std::move(source.asked.front());
   source.asked.pop_front();
   source.watched = false;
   try {
-    std::optional<Samples> samples = reply.get_for(lp::until(until));
-    if (!samples) return false;
-    waiting_.append(std::move(*samples));
-    return true;
+    if (std::optional<Samples> samples = reply.get_for(lp::until(until))) waiting_.append(std::move(*samples));
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::deadline) return false;
-    throw;
+    if (error.kind() != ErrorKind::deadline) throw;
   }
 }
 

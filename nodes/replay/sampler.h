@@ -67,7 +67,7 @@ class Sampler {
   };
 
   void ask(std::size_t missing);
-  bool take_reply(Time until);
+  void take_reply(Time until);
   std::size_t next_ready(Time until);
   Source& source_of(std::uint64_t key);
   [[noreturn]] void fail_late(std::size_t missing) const;

@@ -71,8 +71,9 @@ class PrioritizedSelector final : public Selector {
   double weight(double priority) const {
     if (priority == 0) return 0;
     const double power = exponent_ == 1 ? priority : std::pow(priority, exponent_);
-    return std::min(power, kLargest);
+    return std::clamp(power, kSmallest, kLargest);
   }
+  static constexpr double kSmallest = 1e-290;
   static constexpr double kLargest = 1e290;  // the sum of any number of them is finite
 
   const double exponent_;

@@ -16,7 +16,8 @@ namespace lp::replay {
 struct Uniform {};
 
 // An item with priority p has the probability p^exponent / Σ p^exponent (Schaul, Quan, Antonoglou and Silver, ICLR
-// 2016, equation 1). An item of priority 0 is chosen only when all have 0; then each has the same probability.
+// 2016, equation 1). An item of priority 0 is chosen only when all have 0; then each has the same probability. Other
+// powers count as 1e-290 at least and as 1e290 at most.
 struct Prioritized {
   double exponent = 1;
 };

@@ -21,10 +21,13 @@ struct CacheOptions {
   Duration refresh = std::chrono::seconds(1);  // an older answer is given, and asked for again meanwhile
   Duration stale = std::chrono::seconds(10);   // an older answer is not given: its callers wait for a new one
   std::size_t room = 1000;                     // answers; the one that was wanted least recently makes room
+  std::size_t most_calls = 1000;               // calls of the method at the same time
 };
 
 // Throws Error::failed when an option does not fit.
 void check(const CacheOptions& options);
+
+[[noreturn]] void refuse_call(std::size_t most);
 
 struct CacheStatistics {
   std::uint64_t hits = 0;    // answers that were there
@@ -43,9 +46,13 @@ class Cache {
     Future<R> answer{};
     bool call = false;  // the method must be called for this key: answered() or failed() must follow
   };
+  // Error::overloaded when there is no answer, and the method is called for as many other keys as it may be.
   Found find(const std::string& key, Time now) {
+    const bool full = calling_ >= options_.most_calls;
+    if (full && !entries_.contains(key)) refuse_call(options_.most_calls);
     Entry& entry = touch(key);
     const bool there = entry.there && now <= later(entry.asked, options_.stale);
+    if (full && !there && !entry.calling) refuse_call(options_.most_calls);
     Found found;
     if (there) {
       ++statistics_.hits;
@@ -55,17 +62,17 @@ class Cache {
       found.answer = entry.waiting.emplace_back().future();
     }
     const bool fresh = there && now <= later(entry.asked, options_.refresh);
-    if (!fresh && !std::exchange(entry.calling, true)) {
+    if (!fresh && !full && !std::exchange(entry.calling, true)) {
       found.call = true;
+      ++calling_;
       ++statistics_.calls;
     }
     return found;
   }
   // The method was called at `asked` and returned this.
   void answered(const std::string& key, R value, Time asked) {
-    Entry& entry = entries_.at(key);
-    entry.calling = false;
-    entry.there = true;
+    Entry& entry = settled(key);
+    if (!std::exchange(entry.there, true)) entry.order = order_.insert(order_.end(), key);
     entry.asked = asked;
     entry.value = std::move(value);
     for (Promise<R>& one : std::exchange(entry.waiting, {})) one.set_value(R(entry.value));
@@ -74,15 +81,14 @@ class Cache {
   // The call failed: those who wait get the error. The next caller causes another call.
   void failed(const std::string& key, const Error& error) {
     ++statistics_.errors;
-    Entry& entry = entries_.at(key);
-    entry.calling = false;
+    Entry& entry = settled(key);
     for (Promise<R>& one : std::exchange(entry.waiting, {})) one.set_error(error);
-    if (!entry.there) drop(key);
+    if (!entry.there) entries_.erase(key);
   }
 
   CacheStatistics statistics() const {
     CacheStatistics all = statistics_;
-    for (const auto& [key, entry] : entries_) all.answers += entry.there ? 1 : 0;
+    all.answers = order_.size();
     return all;
   }
 
@@ -93,35 +99,40 @@ class Cache {
     Time asked{};
     R value{};
     std::vector<Promise<R>> waiting{};
-    std::list<std::string>::iterator order{};
+    std::list<std::string>::iterator order{};  // if the answer is there
   };
 
   // The entry of the key, which becomes the one that was wanted last.
   Entry& touch(const std::string& key) {
-    const auto [found, made] = entries_.try_emplace(key);
-    if (made) {
-      found->second.order = order_.insert(order_.end(), key);
-    } else {
-      order_.splice(order_.end(), order_, found->second.order);
-    }
-    return found->second;
+    Entry& entry = entries_[key];
+    if (entry.there) order_.splice(order_.end(), order_, entry.order);
+    return entry;
+  }
+  // The entry of the key, whose call has ended.
+  Entry& settled(const std::string& key) {
+    Entry& entry = entries_.at(key);
+    entry.calling = false;
+    --calling_;
+    return entry;
   }
   void make_room() {
-    for (auto one = order_.begin(); one != order_.end() && entries_.size() > options_.room;) {
-      const std::string key = *one++;
-      if (!entries_.at(key).calling) drop(key);
+    while (order_.size() > options_.room) {
+      const auto found = entries_.find(order_.front());
+      if (found->second.calling) {
+        found->second.there = false;
+        found->second.value = R{};
+      } else {
+        entries_.erase(found);
+      }
+      order_.pop_front();
     }
-  }
-  void drop(const std::string& key) {
-    const auto found = entries_.find(key);
-    order_.erase(found->second.order);
-    entries_.erase(found);
   }
 
   const CacheOptions options_;
   CacheStatistics statistics_{};
   std::unordered_map<std::string, Entry> entries_{};
-  std::list<std::string> order_{};  // the keys; the one that was wanted last is the last
+  std::list<std::string> order_{};  // the keys whose answers are there; the one that was wanted last is the last
+  std::size_t calling_ = 0;         // keys for which the method is called
 };
 
 }  // namespace lp

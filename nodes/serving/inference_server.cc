@@ -19,8 +19,8 @@ Error version_did_not_come(std::uint64_t demanded, const ServingStatistics& stat
                                                        : "the server has " + std::to_string(statistics.version);
   const std::string problem =
       statistics.problem.empty() ? "" : "; the last attempt to load one failed: " + statistics.problem;
-  return Error(ErrorKind::overloaded, "version " + std::to_string(demanded) +
-                                          " or a newer one was not available in time: " + present + problem);
+  const std::string version = demanded == 0 ? "a version" : "version " + std::to_string(demanded) + " or a newer one";
+  return Error(ErrorKind::overloaded, version + " was not available in time: " + present + problem);
 }
 
 Error shed_late() {

@@ -99,6 +99,7 @@ class InferenceServer {
       model_.swap(other);  // the old one ends outside the lock
       counter_.all().version = model_->version;
       ++counter_.all().versions;
+      counter_.all().problem.clear();
       for (Asked& one : std::exchange(held_, {})) admit(std::move(one), refusals);
     }
     send(refusals);

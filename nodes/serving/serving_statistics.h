@@ -23,7 +23,7 @@ struct ServingStatistics {
   std::uint64_t version = 0;                 // the model's
   std::uint64_t versions = 0;                // models that were taken over
   std::uint64_t refused_versions = 0;        // models that could not be made
-  std::string problem{};                     // why the last of these could not
+  std::string problem{};                     // why the last of these could not; empty: a later one could
 
   double mean_batch() const;
 };

@@ -42,7 +42,14 @@ void check(const EnvironmentSpec& spec) {
 }  // namespace
 
 std::unique_ptr<Environment> made_environment(const MakeEnvironment& make) {
-  std::unique_ptr<Environment> made = make();
+  std::unique_ptr<Environment> made;
+  try {
+    made = make();
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    throw Error(ErrorKind::failed, "the environment could not be made: " + as_error(std::current_exception()).text());
+  }
   if (made == nullptr) throw Error(ErrorKind::failed, "the function that makes the environment has returned none");
   check(made->spec());
   return made;

@@ -12,6 +12,9 @@
 namespace lp {
 namespace {
 
+constexpr std::uint64_t kMostEpisodes = 1'000'000;  // the learner counts each by its own
+constexpr std::uint64_t kMostSteps = 1'000'000'000'000;
+
 // Names a trial among those of all generations.
 std::uint64_t name_of(std::uint64_t generation, std::uint32_t number) { return generation << 32 | number; }
 
@@ -92,6 +95,11 @@ Evaluation EvolutionWorker::checked(std::uint64_t generation, std::uint32_t numb
   }
   if (objective_->size() != size_) {
     fail("its size() is " + std::to_string(objective_->size()) + " now; it was " + std::to_string(size_));
+  }
+  if (out.episodes > kMostEpisodes || out.steps > kMostSteps) {
+    fail("it counts " + std::to_string(out.episodes) + " episodes and " + std::to_string(out.steps) +
+         " steps in one evaluation, but " + std::to_string(kMostEpisodes) + " and " + std::to_string(kMostSteps) +
+         " are the limits");
   }
   if (!std::isfinite(out.value)) fail("its value is " + std::to_string(out.value));
   return out;

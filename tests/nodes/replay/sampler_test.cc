@@ -60,6 +60,18 @@ TEST(ReplaySamplerTest, AServerThatWaitsDoesNotHoldUpTheOthers) {
   EXPECT_EQ(numbers(sampler.sample(12)).size(), 12U);
 }
 
+TEST(ReplaySamplerTest, ARequestThatWaitsTooLongAtAnEmptyServerEndsNoSample) {
+  TableOptions options = queue(100);
+  options.max_times_sampled = 0;  // without an end
+  options.limits = {};
+  ReplayRun replay(options, 2);
+  TrajectoryWriter writer(replay.clients(), 1, "steps");  // the other server stays empty
+  insert(writer, 0, 1);
+  constexpr auto kTimeout = std::chrono::milliseconds(300);
+  Sampler sampler(replay.clients(), "steps", {.timeout = kTimeout});
+  for (const Time end = after(3 * kTimeout); !passed(end);) EXPECT_EQ(sampler.sample(1).size(), 1U);
+}
+
 TEST(ReplaySamplerTest, LateSamplesNameTheStateOfEachServer) {
   ReplayRun replay(queue(100), 2);
   Sampler sampler(replay.clients(), "steps", {.timeout = std::chrono::milliseconds(100)});

@@ -170,6 +170,8 @@ TEST(ReplaySelectorTest, HugeAndTinyPrioritiesKeepTheSumUsable) {
   selector->remove(0);
   selector->remove(1);
   EXPECT_EQ(selector->select(random).slot, 2U);
+  selector->insert(3, 0);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(selector->select(random).slot, 2U);  // its power would be 0, too
 }
 
 TEST(ReplaySelectorTest, AnExponentThatIsNoneIsRefused) {

@@ -82,7 +82,53 @@ TEST(Cache, TheAnswerThatWasWantedLeastRecentlyMakesRoom) {
   EXPECT_TRUE(cache.find("b", moment(0)).call);
 }
 
+TEST(Cache, CallsThatAreUnderWayTakeNoRoomFromAnswers) {
+  Cache<int> cache({.refresh = seconds(1), .stale = seconds(10), .room = 2});
+  for (const char* key : {"a", "b", "c", "d"}) EXPECT_TRUE(cache.find(key, moment(0)).call);
+  cache.answered("a", 1, moment(0));
+  cache.answered("b", 2, moment(0));
+  EXPECT_EQ(cache.find("a", moment(0)).answer.get(), 1);
+  EXPECT_EQ(cache.find("b", moment(0)).answer.get(), 2);
+  EXPECT_TRUE(cache.find("a", moment(5)).call);  // again
+  auto also = cache.find("a", moment(11));
+  cache.answered("c", 3, moment(5));
+  cache.answered("d", 4, moment(5));  // the answers "a" and "b" have made room
+  EXPECT_EQ(cache.statistics().answers, 2U);
+  EXPECT_FALSE(also.answer.ready());
+  cache.answered("a", 5, moment(5));
+  EXPECT_EQ(also.answer.get(), 5);
+  EXPECT_EQ(cache.find("d", moment(5)).answer.get(), 4);
+  EXPECT_EQ(cache.statistics().answers, 2U);
+}
+
+TEST(Cache, ACallBeyondTheMostIsRefusedAndAnOldAnswerGiven) {
+  Cache<int> cache({.refresh = seconds(1), .stale = seconds(10), .most_calls = 1});
+  EXPECT_TRUE(cache.find("a", moment(0)).call);
+  cache.answered("a", 1, moment(0));
+  auto waiting = cache.find("b", moment(0));
+  EXPECT_TRUE(waiting.call);
+  auto also = cache.find("b", moment(0));
+  const auto refuses = [&](const char* key, Time when) {
+    try {
+      cache.find(key, when);
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::overloaded;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refuses("c", moment(0)));
+  EXPECT_TRUE(refuses("a", moment(11)));  // stale
+  auto old = cache.find("a", moment(5));
+  EXPECT_FALSE(old.call);
+  EXPECT_EQ(old.answer.get(), 1);
+  cache.failed("b", Error(ErrorKind::failed, "no"));
+  EXPECT_THROW(waiting.answer.get(), Error);
+  EXPECT_THROW(also.answer.get(), Error);
+  EXPECT_TRUE(cache.find("c", moment(0)).call);
+}
+
 TEST(Cache, AnOptionThatDoesNotFitIsRefused) {
+  EXPECT_THROW(Cache<int>({.most_calls = 0}), Error);
   EXPECT_THROW(Cache<int>({.room = 0}), Error);
   EXPECT_THROW(Cache<int>({.refresh = seconds(2), .stale = seconds(1)}), Error);
 }

@@ -285,6 +285,7 @@ TEST(InferenceServer, AVersionThatCannotBeMadeIsRefusedAndTheOneBeforeServesOn) 
   serving.publish(3);
   serving.wait_for_versions(2);
   EXPECT_EQ(serving.ask(1, 3).get().value, 4);
+  EXPECT_EQ(serving.statistics().problem, "");  // the last attempt did not fail
 }
 
 TEST(InferenceServer, AModelWithoutAnAnswerIsRefused) {

@@ -205,6 +205,15 @@ TEST(EnvironmentBatchTest, AFunctionThatMakesNoEnvironmentIsRefused) {
   }
 }
 
+TEST(EnvironmentBatchTest, AnEnvironmentThatCannotBeMadeIsNamedAsSuch) {
+  try {
+    EnvironmentBatch([]() -> std::unique_ptr<Environment> { throw std::runtime_error("no GPU"); }, 2, 1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.text(), "the environment could not be made: no GPU");
+  }
+}
+
 // An environment whose spec is given.
 class Specified final : public Environment {
  public:

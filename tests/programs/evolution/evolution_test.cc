@@ -209,7 +209,7 @@ TEST(EvolutionTest, AWorkerThatSendsNothingIsNamed) {
       << text;
 }
 
-enum class Fault { throws, throws_a_number, returns_nan, grows };
+enum class Fault { throws, throws_a_number, returns_nan, grows, counts_too_much };
 
 // A sphere that fails in its eighth evaluation.
 class Failing final : public Objective {
@@ -223,6 +223,7 @@ class Failing final : public Objective {
     if (fault_ == Fault::throws) throw std::runtime_error("the simulator crashed");
     if (fault_ == Fault::throws_a_number) throw 42;
     if (fault_ == Fault::grows) ++size_;
+    if (fault_ == Fault::counts_too_much) return {.episodes = ~std::uint64_t{0}};
     return {.value = fault_ == Fault::returns_nan ? std::numeric_limits<double>::quiet_NaN() : 0};
   }
 
@@ -237,6 +238,7 @@ TEST(EvolutionTest, AnObjectiveThatMisbehavesIsNamedByItsWorker) {
   for (const auto& [fault, sentence] :
        {std::pair(Fault::throws, "it threw an exception: the simulator crashed"),
         std::pair(Fault::throws_a_number, "it threw an exception: an exception that is not a std::exception"),
+        std::pair(Fault::counts_too_much, "it counts 18446744073709551615 episodes and 1 steps in one evaluation"),
         std::pair(Fault::returns_nan, "its value is nan"), std::pair(Fault::grows, "its size() is 4 now; it was 3")}) {
     Evolution evolution = short_evolution(1);
     evolution.search.objective = [fault = fault](std::uint64_t) { return std::make_unique<Failing>(fault); };
