@@ -8,8 +8,9 @@
 //   using Digits = lp::PublishedServer<&Trainer::weights, Eigen::VectorXf, int>;
 //
 //   const auto make = [](const lp::Version<lp::Array<float>>& weights) {
-//     const auto answer = [weights](const std::vector<Eigen::VectorXf>& images) { return digits_by(*weights, images);
-//     }; return Digits::Model{.version = weights.number(), .answer = answer};
+//     return Digits::Model{
+//         .version = weights.number(),
+//         .answer = [weights](const std::vector<Eigen::VectorXf>& images) { return digits_by(*weights, images); }};
 //   };
 //   const auto servers = program.group<Digits>({.name = "server", .replicas = 2}, trainer, make, lp::ServingOptions{});
 //

@@ -48,8 +48,9 @@ class Objective {
   // follow the searched parameters in evaluate(). 0: it is not.
   virtual std::size_t normalized() const { return 0; }
 
-  // All chance comes from the trial and the objective's seed: the same trial and the same parameters give the same
-  // result, wherever it is evaluated. Mirrored points have the same trial, so that chance does not tell them apart.
+  // All chance comes from the trial, of which all 64 bits count, and the objective's seed: the same trial and the same
+  // parameters give the same result, wherever it is evaluated. Mirrored points have the same trial, so that chance does
+  // not tell them apart.
   virtual Evaluation evaluate(std::span<const float> parameters, std::uint64_t trial) = 0;
 };
 

@@ -35,8 +35,8 @@ struct Experiment {
   int inference_servers = 0;            // that actors ask for their actions; 0: every actor has a policy of its own
   std::uint64_t steps = 100'000;        // environment steps of all actors; then the program ends, unless it is kEndless
   PlayOptions evaluation{};             // with a goal, the program ends as soon as it is reached
-  std::uint64_t checkpoint_every = 50;  // rounds from one cut to the next; 0: one at the end
-  std::optional<SnapshotOptions> snapshots{};  // files with the policy, beside the cuts
+  std::uint64_t checkpoint_every = 50;  // rounds or updates of the learner from one to the next; 0: one at the end
+  std::optional<SnapshotOptions> snapshots{};  // files with the policy, beside the checkpoints
   int restarts = 0;                            // how often each failed node is restarted; then the program stops
 };
 

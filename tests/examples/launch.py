@@ -10,7 +10,8 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 300 if "LP_SANITIZED" in os.environ else 100  # seconds; a sanitizer makes a training many times slower
+SANITIZED = "LP_SANITIZED" in os.environ  # a sanitizer makes a training many times slower
+PATIENCE = 300 if SANITIZED else 100  # seconds
 FOLDER = pathlib.Path()  # the folder of the built examples
 
 
