@@ -6,6 +6,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/text.h"
+#include "lp/rpc/core/call_context.h"
 #include "nodes/replay/table_location.h"
 
 namespace lp::replay {
@@ -26,7 +27,7 @@ Sampler::Sampler(const Clients<Server>& servers, std::string table, SamplerOptio
 }
 
 Batch Sampler::sample(std::size_t count) {
-  const Time until = after(options_.timeout);
+  const Time until = std::min(after(options_.timeout), rpc::call_deadline());
   while (waiting_.size() < count) {
     ask(count - waiting_.size());
     take_reply(until);
@@ -49,15 +50,17 @@ void Sampler::ask(std::size_t missing) {
   }
 }
 
-// Waits for the first reply, until a time. A request that its server could not serve in the sampler's timeout gives
-// nothing: meanwhile the other servers may have served theirs.
+// Waits for the first reply, until a time. Without one, the requests stay on their way: a later batch has their items.
+// A request that its server could not serve in the sampler's timeout gives nothing: meanwhile the other servers may
+// have served theirs.
 void Sampler::take_reply(Time until) {
   Source& source = sources_[next_ready(until)];
-  Future<Samples> reply = std::move(source.asked.front());
-  source.asked.pop_front();
-  source.watched = false;
   try {
-    if (std::optional<Samples> samples = reply.get_for(lp::until(until))) waiting_.append(std::move(*samples));
+    if (!source.asked.front().wait_for(lp::until(until))) return;
+    Future<Samples> reply = std::move(source.asked.front());
+    source.asked.pop_front();
+    source.watched = false;
+    waiting_.append(reply.get());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::deadline) throw;
   }

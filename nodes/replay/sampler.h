@@ -45,7 +45,7 @@ class Sampler {
   Sampler(const Clients<Server>& servers, std::string table, SamplerOptions options = {});
 
   // Returns exactly `count` items. Error::deadline when there are not so many in time, with the state of the tables;
-  // the items that have come then are in the next batch.
+  // the items that have come then, or come later to its requests, are in the next batch.
   Batch sample(std::size_t count);
   // Gives items other priorities, whichever server has them. Returns how many are still there. Error::failed, with
   // nothing changed at the server that refuses it, for a priority that is negative, infinite or no number.

@@ -21,12 +21,13 @@ struct CacheOptions {
   Duration refresh = std::chrono::seconds(1);  // an older answer is given, and asked for again meanwhile
   Duration stale = std::chrono::seconds(10);   // an older answer is not given: its callers wait for a new one
   std::size_t room = 1000;                     // answers; the one that was wanted least recently makes room
-  std::size_t most_calls = 1000;               // calls of the method at the same time
+  std::size_t most_calls = 1000;               // calls of the method at a time; one more is refused
 };
 
 // Throws Error::failed when an option does not fit.
 void check(const CacheOptions& options);
 
+// The error of a cache that waits for so many answers.
 [[noreturn]] void refuse_call(std::size_t most);
 
 struct CacheStatistics {

@@ -12,7 +12,7 @@
 namespace lp {
 namespace {
 
-constexpr std::uint64_t kMostEpisodes = 1'000'000;  // the learner counts each by its own
+constexpr std::uint64_t kMostEpisodes = 1'000'000;  // in one evaluation; the learner notes the value of each
 constexpr std::uint64_t kMostSteps = 1'000'000'000'000;
 
 // Names a trial among those of all generations.

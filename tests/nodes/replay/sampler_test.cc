@@ -72,6 +72,38 @@ TEST(ReplaySamplerTest, ARequestThatWaitsTooLongAtAnEmptyServerEndsNoSample) {
   for (const Time end = after(3 * kTimeout); !passed(end);) EXPECT_EQ(sampler.sample(1).size(), 1U);
 }
 
+// A node that samples in a handler.
+class Asker {
+ public:
+  explicit Asker(Clients<Server> servers) : servers_(std::move(servers)) {}
+
+  void sample() {
+    const Time begin = now();
+    Sampler sampler(servers_, "steps");
+    EXPECT_THROW(sampler.sample(1), Error);
+    took_ = now() - begin;
+  }
+  double took() const { return to_seconds(took_); }
+  using Remote = Methods<&Asker::sample, &Asker::took>;
+
+ private:
+  const Clients<Server> servers_;
+  Duration took_{};
+};
+
+TEST(ReplaySamplerTest, ASampleEndsWithTheHandlerThatWantsIt) {
+  Program program("replay");
+  const auto servers =
+      program.group<Server>({.name = "replay", .replicas = 2}, context, ServerOptions{.tables = {queue(100)}});
+  const auto asker = program.add<Asker>({.name = "asker"}, servers);
+  LocalRun run(program);
+  const Client<Asker> client = run.client(asker);
+  EXPECT_THROW(client.within(std::chrono::milliseconds(200)).call<&Asker::sample>(), Error);
+  while (client.call<&Asker::took>() == 0) {
+  }
+  EXPECT_LT(client.call<&Asker::took>(), 30);  // and not after the sampler's own 60 s
+}
+
 TEST(ReplaySamplerTest, LateSamplesNameTheStateOfEachServer) {
   ReplayRun replay(queue(100), 2);
   Sampler sampler(replay.clients(), "steps", {.timeout = std::chrono::milliseconds(100)});
