@@ -24,12 +24,12 @@
 #include "lp/lp.h"
 #include "nodes/lost_files.h"
 #include "programs/environments/environments.h"
+#include "programs/evolution/benchmark_functions.h"
 #include "programs/evolution/cma.h"
 #include "programs/evolution/episodes.h"
 #include "programs/evolution/evolution.h"
 #include "programs/evolution/evolution_report.h"
 #include "programs/evolution/evolution_strategy.h"
-#include "programs/evolution/functions.h"
 #include "programs/evolution/objective.h"
 #include "programs/experiments/experiment_report.h"
 

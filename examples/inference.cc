@@ -25,7 +25,7 @@
 #include "lp/draw/chart.h"
 #include "lp/lp.h"
 #include "nodes/serving/balancer.h"
-#include "nodes/serving/load.h"
+#include "nodes/serving/load_generator.h"
 #include "programs/agents/ppo.h"
 #include "programs/environments/environment_batch.h"
 #include "programs/environments/environments.h"

@@ -20,7 +20,7 @@
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/base/json.h"
-#include "lp/config/parse.h"
+#include "lp/config/parse_flags.h"
 #include "lp/lp.h"
 #include "nodes/checkpointer.h"
 #include "nodes/evaluator.h"

@@ -2,7 +2,7 @@
 // The table of the engines that lp has. To add one, write it in a folder of its own, and give it a line in
 // all_engines.cc; or add it to standard_engines() in a program, and pass that table to lp::main or in LaunchOptions.
 
-#include "launchers/engine/engines.h"
+#include "launchers/engine_interface/engines.h"
 
 namespace lp::launch {
 

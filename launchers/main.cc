@@ -29,7 +29,7 @@
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/base/text.h"
-#include "lp/config/parse.h"
+#include "lp/config/parse_flags.h"
 #include "lp/draw/draw.h"
 #include "lp/program/plan.h"
 
@@ -292,7 +292,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const CommandLine& 
   if (main.prepare && !main.engines->of(flags.launch).submits()) {
     with_resumed(flags.resume, binary, [&] { main.prepare(flags.resume); });
   }
-  const std::string configuration = main.freeze();
+  const std::string configuration = main.to_yaml();
   Program program = with_resumed(flags.resume, binary, [&] { return main.programs.build(entry, configuration); });
   if (!flags.resume.empty()) check_resumed(program.name(), flags.resume);
   LaunchOptions options = options_of(flags, *main.engines, program.name());

@@ -29,8 +29,8 @@
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/config/bind.h"
-#include "lp/config/freeze.h"
-#include "lp/config/parse.h"
+#include "lp/config/config_yaml.h"
+#include "lp/config/parse_flags.h"
 
 namespace lp {
 
@@ -71,7 +71,7 @@ struct MainProgram {
   std::function<void(std::span<const std::string> given)> check_given{};
   // completes the configuration that was read; `resumed` is the directory of the run to resume, or empty
   std::function<void(const std::string& resumed)> prepare{};
-  std::function<std::string()> freeze{};  // returns the configuration as text
+  std::function<std::string()> to_yaml{};  // returns the configuration as text
   // Fills in the result, also when it throws FailedReport. Empty: there is no report.
   std::function<void(Run&, ReportFields&)> report{};
   const Engines* engines = nullptr;  // which --launch and the configuration may name
@@ -141,7 +141,7 @@ int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Repor
   } else if constexpr (!std::is_same_v<Prepare, std::nullptr_t>) {
     program.prepare = [&config, &prepare](const std::string&) { prepare(config); };
   }
-  program.freeze = [&config] { return to_yaml(config); };
+  program.to_yaml = [&config] { return to_yaml(config); };
   if constexpr (!std::is_same_v<Report, std::nullptr_t>) {
     static_assert(std::is_invocable_v<Report&, Run&, const Config&>,
                   "lp: a report is called with (lp::Run&, const Config&)");

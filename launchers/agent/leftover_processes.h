@@ -1,8 +1,8 @@
 #pragma once
-// Removes what a node leaves behind when it ends or is killed: the other processes of its process group, and processes
-// that it has started elsewhere. The agent has adopted those whose parents have ended. Nothing else is left: memory
-// that nodes share, sockets and spilled items have no name in the file system, so the kernel frees them. For the
-// agent's one thread.
+// Removes the processes that a node leaves behind when it ends or is killed: the others of its process group, and those
+// that it has started elsewhere. The agent has adopted those whose parents have ended. The launcher removes its scratch
+// directories (lp/program/scratch.h). Memory that nodes share, sockets and spilled items have no name in the file
+// system, so the kernel frees them. For the agent's one thread.
 
 #include <sys/types.h>
 

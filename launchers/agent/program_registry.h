@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "lp/config/freeze.h"
+#include "lp/config/config_yaml.h"
 #include "lp/program/program.h"
 
 namespace lp {

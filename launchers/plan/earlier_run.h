@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "launchers/plan/launch_options.h"
-#include "lp/config/parse.h"
+#include "lp/config/parse_flags.h"
 #include "lp/program/program.h"
 
 namespace lp::launch {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "launchers/engine/engines.h"
+#include "launchers/engine_interface/engines.h"
 #include "lp/config/group_placement.h"
 #include "lp/program/plan.h"
 #include "lp/program/program.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "launchers/engine/launch_type.h"
+#include "launchers/engine_interface/launch_type.h"
 #include "lp/gpu/gpu.h"
 
 namespace lp {

@@ -15,7 +15,7 @@
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
 #include "lp/base/text.h"
-#include "lp/rpc/tcp/guard.h"
+#include "lp/rpc/tcp/authenticator.h"
 #include "lp/rpc/tcp/router.h"
 
 namespace lp::launch {
@@ -31,18 +31,18 @@ struct AgentAcceptor::State {
       : options(std::move(given)),
         arrived(std::move(the_arrived)),
         router("", options.keys),
-        guard(router, "",
-              {.refused = [] {},
-               .refuses_us = [](const std::string&) {},
-               .ended =
-                   [this](int descriptor) {
-                     const std::lock_guard lock(mutex);
-                     ended.push_back(descriptor);
-                     poller.wake();
-                   },
-               .broken = [](const std::string&) {}}) {
+        authenticator(router, "",
+                      {.refused = [] {},
+                       .refuses_us = [](const std::string&) {},
+                       .ended =
+                           [this](int descriptor) {
+                             const std::lock_guard lock(mutex);
+                             ended.push_back(descriptor);
+                             poller.wake();
+                           },
+                       .broken = [](const std::string&) {}}) {
     for (std::size_t agent = 0; agent < options.agents.size(); ++agent) {
-      permits[guard.allow(options.agents[agent])] = agent;
+      permits[authenticator.allow(options.agents[agent])] = agent;
     }
     endpoint = router.listen(options.address, options.port);
     poller.add(router.descriptor(), kRouterTag);
@@ -74,9 +74,9 @@ struct AgentAcceptor::State {
   std::mutex mutex;
   std::vector<int> ended;  // connections that have ended
   rpc::Router router;
-  rpc::TcpGuard guard;
+  rpc::Authenticator authenticator;
   std::string endpoint;
-  std::map<std::uint64_t, std::size_t> permits;  // agents, by the guard's names for their keys
+  std::map<std::uint64_t, std::size_t> permits;  // agents, by the authenticator's names for their keys
   std::atomic<bool> finished = false;
   std::atomic<bool> closing = false;
   // Members that only the thread uses:
@@ -94,7 +94,7 @@ AgentAcceptor::~AgentAcceptor() {
   state_->closing = true;
   state_->poller.wake();
   state_->thread = Thread();
-  state_->guard.close();
+  state_->authenticator.close();
 }
 
 const std::string& AgentAcceptor::endpoint() const { return state_->endpoint; }
@@ -127,7 +127,7 @@ void AgentAcceptor::State::serve() {
 void AgentAcceptor::State::receive() {
   rpc::Router::Arrival arrival;
   while (router.receive(arrival)) {
-    guard.on_packet(arrival.descriptor);
+    authenticator.on_packet(arrival.descriptor);
     const bool understood = for_each_message(arrival, [&](auto message) { handle(arrival, message); });
     if (!understood) cut(arrival);
   }
@@ -145,14 +145,14 @@ void AgentAcceptor::State::handle(const rpc::Router::Arrival& from, std::span<co
 // Drops an agent whose message is malformed.
 void AgentAcceptor::State::cut(const rpc::Router::Arrival& from) {
   std::erase_if(sessions, [&](const auto& one) { return one.second.id == from.id; });
-  guard.cut(from.descriptor);
+  authenticator.cut(from.descriptor);
 }
 
 void AgentAcceptor::State::accept(const rpc::Router::Arrival& from) {
   const auto permit = permits.find(from.permit);
   if (permit == permits.end()) return;
   if (closing || finished) return send(from.id, tunnel_message(Tunnel::Kind::over));
-  guard.greeted(from.descriptor);
+  authenticator.greeted(from.descriptor);
   const auto before = std::find_if(sessions.begin(), sessions.end(),
                                    [&](const auto& one) { return one.second.agent == permit->second; });
   if (before != sessions.end()) {
@@ -172,7 +172,7 @@ void AgentAcceptor::State::accept(const rpc::Router::Arrival& from) {
     arrived(permit->second, std::move(ours));
   } catch (const Error& error) {
     log_line(std::string("an agent could not be accepted, and will try again: ") + error.what());
-    guard.cut(from.descriptor);
+    authenticator.cut(from.descriptor);
   }
 }
 

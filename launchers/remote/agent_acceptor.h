@@ -1,7 +1,7 @@
 #pragma once
 // Accepts the agents of a run's other hosts where no engine connects us to them. They dial one socket with CURVE, and
 // each has a key of its own. A stranger without a key gets no answer, and uses neither memory nor descriptors
-// (TcpGuard). Each agent is passed on as a stream, as if ssh had led to it.
+// (Authenticator). Each agent is passed on as a stream, as if ssh had led to it.
 //
 // The run owns it. It has a thread of its own, which calls `arrived`; only the owner calls the rest.
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "lp/checkpoint/values.h"
+#include "lp/checkpoint/stored_numbers.h"
 
 namespace lp {
 

@@ -1,5 +1,5 @@
 #pragma once
-// An aggregate as a list of fields that can be read and printed. parse, help and freeze work on this list.
+// An aggregate as a list of fields that can be read and printed. parse, help and to_yaml work on this list.
 //
 // A Binding points into the aggregate that it was made from, which must outlive it. It belongs to one thread.
 

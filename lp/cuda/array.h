@@ -23,7 +23,7 @@
 #include <utility>
 
 #include "lp/base/array.h"
-#include "lp/cuda/neighbours.h"
+#include "lp/cuda/ipc_memory.h"
 #include "lp/cuda/stream.h"
 #include "lp/cuda/values.h"
 #include "lp/wire/codec.h"

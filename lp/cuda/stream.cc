@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "lp/cuda/neighbours.h"
+#include "lp/cuda/ipc_memory.h"
 
 namespace lp::cuda {
 

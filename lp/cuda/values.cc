@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lp/base/error.h"
-#include "lp/cuda/neighbours.h"
+#include "lp/cuda/ipc_memory.h"
 
 namespace lp::cuda {
 

@@ -1,6 +1,7 @@
 #pragma once
 // An update of parameters: the weighted sum of gradients, clipping, and the step of an optimizer, in one kernel that
-// reads and writes each value once. The sum is made in the order of the terms, as nodes/parameters/gradient_sum.h does.
+// reads and writes each value once. The sum is made in the order of the terms, as
+// nodes/parameters/sum_in_worker_order.h does.
 //
 // Values: any thread.
 

@@ -80,7 +80,7 @@ class TurnTask final : public rpc::Task {
     if (request_->claim()) {
       rpc::CallContext call_context{.node = &core_, .chain = chain(), .span = asked_in_.span(), .holds_turn = true};
       const rpc::CallContextScope scope(call_context);
-      core_.turn().begin_work(kExclusive, Standing::kNobody, about_now());
+      core_.turn().begin_work(kExclusive, WaitLink::kNobody, about_now());
       request_->run();
     }
     delete this;
@@ -154,7 +154,7 @@ void Context::take_turn(Function<void()> f) {
       ~Release() { turn.release(); }
     } release{turn};
     const rpc::CallContextScope scope(call_context);
-    turn.begin_work(kExclusive, Standing::kNobody, about_now());
+    turn.begin_work(kExclusive, WaitLink::kNobody, about_now());
     f();
     return;
   }

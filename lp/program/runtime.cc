@@ -246,8 +246,8 @@ void Context::Incarnation::probe() {
     report(NodeEvent::Alive{});
     return;
   }
-  if (const std::optional<Standing> standing = core.standing()) {
-    report(NodeEvent::Busy{.work = rpc::work_text(*standing, runtime.process), .age = standing->age});
+  if (const std::optional<WaitLink> work = core.current_work()) {
+    report(NodeEvent::Busy{.work = rpc::work_text(*work, runtime.process), .age = work->age});
   }
   core.turn().post_front(new Probe([this] { report(NodeEvent::Alive{}); }));
 }

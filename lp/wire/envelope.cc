@@ -123,15 +123,15 @@ Message ask_packet(const AskHead& head) {
   return {.body = Buffer::copy_of(std::as_bytes(std::span(&out, 1)))};
 }
 
-Message standings_packet(std::uint64_t call, const Standings& all) {
+Message wait_chain_packet(std::uint64_t call, const WaitChain& all) {
   flatbuffers::FlatBufferBuilder builder;
-  std::vector<flatbuffers::Offset<fb::Standing>> list;
-  for (const Standing& one : all) {
-    list.push_back(fb::CreateStandingDirect(builder, one.node, one.work.c_str(), one.caller, one.age.count(),
+  std::vector<flatbuffers::Offset<fb::WaitLink>> list;
+  for (const WaitLink& one : all) {
+    list.push_back(fb::CreateWaitLinkDirect(builder, one.node, one.work.c_str(), one.caller, one.age.count(),
                                             one.awaited, one.method.c_str()));
   }
-  builder.Finish(fb::CreateStandingsDirect(builder, &list));
-  return table_packet(fb::ReplyHead(prefix(PacketKind::standings, 0), call, 0), builder);
+  builder.Finish(fb::CreateWaitChainDirect(builder, &list));
+  return table_packet(fb::ReplyHead(prefix(PacketKind::wait_chain, 0), call, 0), builder);
 }
 
 PacketKind read_kind(const Message& message) {
@@ -145,7 +145,7 @@ PacketKind read_kind(const Message& message) {
               std::to_string(message.arrays.size()));
   }
   const std::uint8_t kind = head.kind();
-  if (kind < static_cast<std::uint8_t>(PacketKind::hello) || kind > static_cast<std::uint8_t>(PacketKind::standings)) {
+  if (kind < static_cast<std::uint8_t>(PacketKind::hello) || kind > static_cast<std::uint8_t>(PacketKind::wait_chain)) {
     malformed("kind " + std::to_string(kind) + " is unknown");
   }
   return static_cast<PacketKind>(kind);
@@ -206,12 +206,12 @@ Error read_error(const Message& message) {
   return Error(static_cast<ErrorKind>(table->kind()), text_of(table->text()), std::move(origin));
 }
 
-Standings read_standings(const Message& message) {
-  const TableIn<fb::Standings> table(message, sizeof(fb::ReplyHead));
-  Standings all;
+WaitChain read_wait_chain(const Message& message) {
+  const TableIn<fb::WaitChain> table(message, sizeof(fb::ReplyHead));
+  WaitChain all;
   if (table->all() == nullptr) return all;
-  if (table->all()->size() > kMostStandings) malformed("it lists more nodes than a message may");
-  for (const fb::Standing* one : *table->all()) {
+  if (table->all()->size() > kMostWaitLinks) malformed("it lists more nodes than a message may");
+  for (const fb::WaitLink* one : *table->all()) {
     all.push_back({.node = one->node(),
                    .work = text_of(one->work()),
                    .caller = one->caller(),

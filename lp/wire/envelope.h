@@ -29,7 +29,7 @@ enum class PacketKind : std::uint8_t {
   room,
   taken,
   inquiry,
-  standings
+  wait_chain
 };
 
 struct CallHead {
@@ -58,8 +58,8 @@ struct AskHead {
   std::uint32_t incarnation = 0;
 };
 
-// The work of a service in its turn.
-struct Standing {
+// The work of a service in its turn, and the reply that this work waits for.
+struct WaitLink {
   static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
   std::uint32_t node = kNobody;
@@ -72,8 +72,8 @@ struct Standing {
 
 // The reasons why a call has no reply: the work of its callee, then the work of the node for which that waits, and so
 // on. Each node stands there once: where nodes wait for one another in a circle, the list ends.
-using Standings = std::vector<Standing>;
-constexpr std::size_t kMostStandings = 16;
+using WaitChain = std::vector<WaitLink>;
+constexpr std::size_t kMostWaitLinks = 16;
 
 struct Hello {
   std::string run{};
@@ -94,7 +94,7 @@ Message welcome_packet();
 Message refusal_packet(const std::string& text);
 Message error_packet(std::uint64_t call, const Error& error);
 Message signal_packet(PacketKind kind, const ReplyHead& head);  // cancel, credit, room, taken, inquiry
-Message standings_packet(std::uint64_t call, const Standings& all);
+Message wait_chain_packet(std::uint64_t call, const WaitChain& all);
 Message ask_packet(const AskHead& head);
 
 // Checks the prefix, and that its number of frames came.
@@ -106,6 +106,6 @@ AskHead read_ask(const Message& message);
 Hello read_hello(const Message& message);
 std::string read_refusal(const Message& message);
 Error read_error(const Message& message);
-Standings read_standings(const Message& message);
+WaitChain read_wait_chain(const Message& message);
 
 }  // namespace lp

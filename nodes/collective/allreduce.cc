@@ -1,4 +1,4 @@
-// Sums over all ranks: the algorithms of Collective::allreduce. rank_sum.h has the order of the direct ones.
+// Sums over all ranks: the algorithms of Collective::allreduce. sum_in_rank_order.h has the order of the direct ones.
 
 #include <algorithm>
 #include <cstring>

@@ -11,7 +11,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/base/text.h"
 #include "nodes/collective/gpu_group.h"
-#include "nodes/collective/rank_sum.h"
+#include "nodes/collective/sum_in_rank_order.h"
 
 namespace lp {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "nodes/dataflow/combine_table.h"
 #include "nodes/dataflow/partitioner.h"
-#include "nodes/dataflow/run_file.h"
 #include "nodes/dataflow/sort_buffer.h"
+#include "nodes/dataflow/sorted_run.h"
 
 namespace lp::dataflow {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "nodes/dataflow/run_file.h"
+#include "nodes/dataflow/sorted_run.h"
 
 namespace lp::dataflow {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nodes/dataflow/input_files.h"
-#include "nodes/dataflow/run_file.h"
+#include "nodes/dataflow/sorted_run.h"
 
 namespace lp {
 

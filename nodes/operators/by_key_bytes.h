@@ -11,7 +11,7 @@
 
 #include "nodes/dataflow/key_hash.h"
 #include "nodes/dataflow/record_codec.h"
-#include "nodes/stream/state.h"
+#include "nodes/stream/operator_state.h"
 
 namespace lp::dataflow {
 

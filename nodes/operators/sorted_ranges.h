@@ -14,10 +14,10 @@
 
 #include "nodes/dataflow/merge.h"
 #include "nodes/dataflow/record_codec.h"
-#include "nodes/dataflow/run_file.h"
 #include "nodes/dataflow/sort_buffer.h"
+#include "nodes/dataflow/sorted_run.h"
+#include "nodes/stream/operator_state.h"
 #include "nodes/stream/stage_plan.h"
-#include "nodes/stream/state.h"
 
 namespace lp::dataflow {
 

@@ -9,9 +9,9 @@
 
 #include "nodes/dataflow/groups.h"
 #include "nodes/dataflow/map_output.h"
-#include "nodes/dataflow/run_file.h"
+#include "nodes/dataflow/sorted_run.h"
+#include "nodes/stream/operator_state.h"
 #include "nodes/stream/stage_plan.h"
-#include "nodes/stream/state.h"
 
 namespace lp::dataflow {
 

@@ -192,7 +192,7 @@ void Shard::update_while_complete() {
         std::stable_partition(waiting_.begin(), waiting_.end(), [&](const auto& one) { return !is_due(one); });
     std::vector<WaitingGradient> gradients(std::make_move_iterator(due), std::make_move_iterator(waiting_.end()));
     waiting_.erase(due, waiting_.end());
-    sort_for_sum(gradients);
+    sort_by_worker(gradients);
     apply(std::move(gradients));
   }
 }

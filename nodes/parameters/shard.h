@@ -13,11 +13,11 @@
 #include "lp/checkpoint/checkpoint.h"
 #include "nodes/parameters/bad_values.h"
 #include "nodes/parameters/consistency.h"
-#include "nodes/parameters/gradient_sum.h"
 #include "nodes/parameters/key_index.h"
 #include "nodes/parameters/optimizer.h"
 #include "nodes/parameters/parameter_messages.h"
 #include "nodes/parameters/shard_values.h"
+#include "nodes/parameters/sum_in_worker_order.h"
 
 namespace lp {
 

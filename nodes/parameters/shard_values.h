@@ -11,8 +11,8 @@
 
 #include "lp/base/array.h"
 #include "lp/kernels/queue.h"
-#include "nodes/parameters/gradient_sum.h"
 #include "nodes/parameters/optimizer.h"
+#include "nodes/parameters/sum_in_worker_order.h"
 
 namespace lp {
 

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "nodes/replay/columns.h"
-#include "nodes/replay/extension.h"
 #include "nodes/replay/rate_limiter.h"
 #include "nodes/replay/selector.h"
+#include "nodes/replay/table_extension.h"
 
 namespace lp::replay {
 

@@ -18,7 +18,7 @@
 #include "nodes/dataflow/record_size.h"
 #include "nodes/stream/bad_records.h"
 #include "nodes/stream/frame.h"
-#include "nodes/stream/state.h"
+#include "nodes/stream/operator_state.h"
 
 namespace lp::dataflow {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "nodes/stream/operator_state.h"
 #include "nodes/stream/record_bag.h"
 #include "nodes/stream/splits.h"
-#include "nodes/stream/state.h"
 
 namespace lp::dataflow {
 

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "nodes/dataflow/groups.h"
-#include "nodes/dataflow/run_file.h"
+#include "nodes/dataflow/sorted_run.h"
 #include "nodes/operators/sorted_ranges.h"
 #include "nodes/stream/frame.h"
+#include "nodes/stream/operator_state.h"
 #include "nodes/stream/stage_plan.h"
-#include "nodes/stream/state.h"
 
 namespace lp::dataflow {
 

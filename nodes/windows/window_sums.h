@@ -18,8 +18,8 @@
 #include "nodes/dataflow/record_codec.h"
 #include "nodes/dataflow/record_size.h"
 #include "nodes/operators/state_budget.h"
+#include "nodes/stream/operator_state.h"
 #include "nodes/stream/stage_plan.h"
-#include "nodes/stream/state.h"
 #include "nodes/windows/windows.h"
 
 namespace lp::dataflow {

@@ -22,7 +22,7 @@
 #include "launchers/run.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
-#include "lp/config/freeze.h"
+#include "lp/config/config_yaml.h"
 #include "lp/lp.h"
 
 using namespace lp::literals;

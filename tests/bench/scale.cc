@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lp/base/error.h"
-#include "lp/config/freeze.h"
+#include "lp/config/config_yaml.h"
 
 namespace lp::test {
 namespace {

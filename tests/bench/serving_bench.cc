@@ -20,7 +20,7 @@
 #include "lp/base/random.h"
 #include "lp/wire/eigen.h"
 #include "nodes/serving/balancer.h"
-#include "nodes/serving/load.h"
+#include "nodes/serving/load_generator.h"
 #include "nodes/serving/published_server.h"
 
 namespace {

@@ -16,7 +16,7 @@
 
 #include "lp/base/error.h"
 #include "lp/checkpoint/checkpoint.h"
-#include "lp/checkpoint/values.h"
+#include "lp/checkpoint/stored_numbers.h"
 
 namespace {
 

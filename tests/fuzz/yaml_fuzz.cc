@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lp/base/error.h"
-#include "lp/config/freeze.h"
+#include "lp/config/config_yaml.h"
 #include "lp/config/group_placement.h"
 
 namespace {

@@ -20,8 +20,8 @@ TOOLS = ["tools/lp", "tools/lp/trace", "tools/lp/views", "tools/lp/why", "tools/
 
 # The rooms of launchers/: each may include those before it. Engines never include one another.
 ROOMS = ["launchers/" + room for room in
-         ["os", "http", "record", "control", "supervisor", "observation", "engine", "plan", "agent", "remote", "executor",
-          "admin", "metrics"]]
+         ["os", "http", "record", "control", "supervisor", "observation", "engine_interface", "plan", "agent", "remote",
+          "executor", "admin", "metrics"]]
 ENGINES = ["launchers/engines/" + engine for engine in ["threads", "processes", "ssh", "slurm", "kubernetes"]]
 
 # The folders that the files of a folder may include, beside their own folder. The longest prefix counts.
@@ -171,7 +171,7 @@ class Includes(unittest.TestCase):
             ("launchers/engines/slurm/a.cc", '#include "launchers/engines/kubernetes/b.h"'),
             ("launchers/engines/ssh/a.cc", '#include "launchers/engines/processes/b.h"'),
             ("launchers/plan/a.cc", '#include "launchers/engines/threads/b.h"'),
-            ("launchers/engine/a.cc", '#include "launchers/plan/b.h"'),
+            ("launchers/engine_interface/a.cc", '#include "launchers/plan/b.h"'),
             ("launchers/run/a.cc", '#include "launchers/engines/slurm/b.h"'),
             ("launchers/run/a.cc", '#include "launchers/b.h"'),
             ("tools/lp/a.cc", '#include "launchers/engines/slurm/b.h"'),

@@ -14,7 +14,7 @@
 #include "launchers/admin/admin_client.h"
 #include "launchers/run.h"
 #include "lp/base/scheduler.h"
-#include "lp/config/freeze.h"
+#include "lp/config/config_yaml.h"
 #include "tests/directory.h"
 
 namespace lp::test {

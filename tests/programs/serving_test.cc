@@ -11,7 +11,7 @@
 
 #include "launchers/test_run.h"
 #include "nodes/serving/balancer.h"
-#include "nodes/serving/load.h"
+#include "nodes/serving/load_generator.h"
 #include "nodes/serving/published_server.h"
 #include "tests/launchers/tools_for_test.h"
 #include "tests/programs/programs_for_test.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "launchers/engine/jobs.h"
+#include "launchers/engine_interface/jobs.h"
 #include "launchers/record/records.h"
 #include "launchers/record/run_locations.h"
 #include "launchers/record/status.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "launchers/control/message_stream.h"
-#include "launchers/engine/follow.h"
+#include "launchers/engine_interface/follow.h"
 #include "launchers/os/spawn.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "launchers/engine/follow.h"
+#include "launchers/engine_interface/follow.h"
 #include "launchers/engines/kubernetes/manifests.h"
 #include "launchers/os/exit_status.h"
 #include "launchers/os/signals.h"

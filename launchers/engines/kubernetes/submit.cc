@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include "launchers/engine/follow.h"
+#include "launchers/engine_interface/follow.h"
 #include "launchers/engines/kubernetes/follow_pods.h"
 #include "launchers/engines/kubernetes/kubectl.h"
 #include "launchers/engines/kubernetes/manifests.h"

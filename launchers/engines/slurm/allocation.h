@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "launchers/engine/engine.h"
-#include "launchers/engines/slurm/components.h"
+#include "launchers/engine_interface/engine.h"
+#include "launchers/engines/slurm/job_resources.h"
 #include "lp/base/descriptor.h"
 
 namespace lp::launch {

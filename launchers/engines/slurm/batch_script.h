@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "launchers/engines/slurm/components.h"
+#include "launchers/engines/slurm/job_resources.h"
 #include "launchers/plan/hosts.h"
 #include "lp/program/plan.h"
 

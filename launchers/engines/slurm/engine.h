@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "launchers/engine/engine.h"
+#include "launchers/engine_interface/engine.h"
 
 namespace lp::launch {
 

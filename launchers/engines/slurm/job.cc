@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "launchers/engine/follow.h"
-#include "launchers/engine/jobs.h"
+#include "launchers/engine_interface/follow.h"
+#include "launchers/engine_interface/jobs.h"
 #include "launchers/record/records.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"

@@ -30,7 +30,7 @@ class BatchTask final : public Task {
       wanted.push_back(call);
     }
     if (!wanted.empty()) {
-      node_.turn().begin_work(method_.name, Standing::kNobody, about_now());
+      node_.turn().begin_work(method_.name, WaitLink::kNobody, about_now());
       const CallContextScope scope(context);
       method_.run_batch(node_, method_, wanted);
       for (ServerCall* call : wanted) call->note_return();

@@ -53,8 +53,8 @@ class PeerReceiver final : public MessageReceiver {
 };
 
 // What keeps the node, when it is here, from its calls.
-void add_obstacles_here(const Peer& peer, Standings& all) {
-  if (const ServiceInstance* const node = peer.local(); node != nullptr) add_standings(*node, all);
+void add_obstacles_here(const Peer& peer, WaitChain& all) {
+  if (const ServiceInstance* const node = peer.local(); node != nullptr) add_wait_chain(*node, all);
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ void ServerCall::run_now() noexcept {
   const Time begin = about_now();
   if (method_->traits.in_turn()) {
     const CallPath& path = scope_.path;
-    node_->turn().begin_work(method_->name, path.size > 0 ? path.nodes[path.size - 1U] : Standing::kNobody, begin);
+    node_->turn().begin_work(method_->name, path.size > 0 ? path.nodes[path.size - 1U] : WaitLink::kNobody, begin);
   }
   if (scope_.deadline - begin < kNear && passed(scope_.deadline)) {
     fail(Error(ErrorKind::deadline, "its deadline passed before the service was free",
@@ -328,9 +328,9 @@ std::optional<CallName> ServerCall::call_name() const {
   if (came_as_bytes()) return std::nullopt;
   return CallName{.callee = peer_->id(), .method = std::string(info_->name), .chain = scope_.chain};
 }
-void ServerCall::add_obstacles(Standings& all) const {
+void ServerCall::add_obstacles(WaitChain& all) const {
   if (came_as_bytes()) {
-    add_standings(*node_, all);
+    add_wait_chain(*node_, all);
   } else {
     add_obstacles_here(*peer_, all);
   }
@@ -438,7 +438,7 @@ void ClientCall::inquire() {
     StateBase::inquire();
   }
 }
-void ClientCall::add_obstacles(Standings& all) const {
+void ClientCall::add_obstacles(WaitChain& all) const {
   if (peer_.local() != nullptr) {
     add_obstacles_here(peer_, all);
   } else {

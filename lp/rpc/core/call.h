@@ -170,7 +170,7 @@ class ServerCall : public StateBase, public Task {
   Error late() const override;
   std::optional<CallName> call_name() const override;
   bool is_call() const noexcept override { return !came_as_bytes(); }
-  void add_obstacles(Standings& all) const override;
+  void add_obstacles(WaitChain& all) const override;
   bool may_have_run() const noexcept override { return ran_ || arrived_.load(); }
   void watch_deadline() override;
   void count() noexcept override;
@@ -279,7 +279,7 @@ class ClientCall : public StateBase {
   std::optional<CallName> call_name() const override;
   bool is_call() const noexcept override { return true; }
   void inquire() override;
-  void add_obstacles(Standings& all) const override;
+  void add_obstacles(WaitChain& all) const override;
   bool may_have_run() const noexcept override { return ran_ || sent.load(); }
   void watch_deadline() override;
   void count() noexcept override;

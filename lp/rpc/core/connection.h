@@ -109,7 +109,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   void on_reply(PacketKind kind, const Message& message);
   void on_signal(PacketKind kind, const Message& message);
   void on_inquiry(std::uint64_t call);
-  void on_standings(const Message& message);
+  void on_wait_chain(const Message& message);
   void on_ask(const Message& message);
   void on_room(std::uint64_t call);
   void on_taken(std::size_t bytes);

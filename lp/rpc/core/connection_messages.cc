@@ -60,7 +60,7 @@ Runnable Connection::on_message(Message message) {
     case PacketKind::room:
     case PacketKind::taken:
     case PacketKind::inquiry: on_signal(kind, message); break;
-    case PacketKind::standings: on_standings(message); break;
+    case PacketKind::wait_chain: on_wait_chain(message); break;
     case PacketKind::ask: on_ask(message); break;
     default: break;
   }
@@ -242,19 +242,19 @@ void Connection::on_inquiry(std::uint64_t call) {
     if (found == nullptr) return;  // answered meanwhile
     state = *found;
   }
-  Standings all;
+  WaitChain all;
   state->add_obstacles(all);
   if (all.empty()) return;
-  Message answer = standings_packet(call, all);
+  Message answer = wait_chain_packet(call, all);
   const std::lock_guard lock(mutex_);
   if (phase_ == Phase::open) link_->send(std::move(answer));
 }
 
-void Connection::on_standings(const Message& message) {
+void Connection::on_wait_chain(const Message& message) {
   ReplyHead head;
   read_reply(message, head);
-  Standings all = read_standings(message);
-  for (const Standing& one : all) {
+  WaitChain all = read_wait_chain(message);
+  for (const WaitLink& one : all) {
     if (one.node >= process_.size()) throw Error(ErrorKind::failed, "malformed message: a node of it does not exist");
   }
   Ref<StateBase> state;  // released outside the lock

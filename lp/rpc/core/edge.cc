@@ -106,7 +106,7 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
   span_ = begin_span(caller_, node_->process().spans());
   context_.span = span_.id;
   if (context_.holds_turn) {
-    node_->turn().begin_work(method->name, caller_ != nullptr ? caller_->node->id() : Standing::kNobody, begin);
+    node_->turn().begin_work(method->name, caller_ != nullptr ? caller_->node->id() : WaitLink::kNobody, begin);
   }
   if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().begin_wait();
 }

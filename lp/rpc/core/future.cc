@@ -28,7 +28,7 @@ class ContinuationTask final : public Task {
                           .holds_turn = true,
                           .path = &continuation_->scope_.path};
       const CallContextScope scope(context);
-      continuation_->node_->turn().begin_work(kThen, Standing::kNobody, about_now());
+      continuation_->node_->turn().begin_work(kThen, WaitLink::kNobody, about_now());
       continuation_->run();
     }
     delete this;
@@ -124,32 +124,32 @@ void StateBase::cancel(const Error& error) noexcept {
   cancelled();
 }
 
-void StateBase::note_obstacles(Standings all) {
-  auto noted = std::make_unique<Standings>(std::move(all));
+void StateBase::note_obstacles(WaitChain all) {
+  auto noted = std::make_unique<WaitChain>(std::move(all));
   const std::lock_guard lock(mutex_);
   obstacles_.swap(noted);
 }
 
 void StateBase::inquire() {
-  Standings all;
+  WaitChain all;
   add_obstacles(all);
   note_obstacles(std::move(all));
 }
 
-void StateBase::add_noted(Standings& all) const {
+void StateBase::add_noted(WaitChain& all) const {
   const std::lock_guard lock(mutex_);
-  if (obstacles_ != nullptr) add_standings(*obstacles_, all);
+  if (obstacles_ != nullptr) add_wait_chain(*obstacles_, all);
 }
 
-Standings StateBase::obstacles_at_deadline(std::uint32_t caller) const {
-  const auto end_at_caller = [caller](Standings& all) {
-    all.erase(std::find_if(all.begin(), all.end(), [&](const Standing& one) { return one.node == caller; }), all.end());
+WaitChain StateBase::obstacles_at_deadline(std::uint32_t caller) const {
+  const auto end_at_caller = [caller](WaitChain& all) {
+    all.erase(std::find_if(all.begin(), all.end(), [&](const WaitLink& one) { return one.node == caller; }), all.end());
   };
-  Standings all;
+  WaitChain all;
   add_obstacles(all);
   end_at_caller(all);
-  if (!all.empty() && all.back().awaited != Standing::kNobody) return all;
-  Standings noted;
+  if (!all.empty() && all.back().awaited != WaitLink::kNobody) return all;
+  WaitChain noted;
   add_noted(noted);
   end_at_caller(noted);
   return noted.empty() ? all : noted;

@@ -29,7 +29,7 @@
 #include "lp/base/function.h"
 #include "lp/base/recycle.h"
 #include "lp/rpc/core/call_context.h"
-#include "lp/rpc/core/standing.h"
+#include "lp/rpc/core/wait_chain.h"
 
 namespace lp {
 
@@ -140,9 +140,9 @@ class StateBase : public Recycled {
   // The callee and method of a call.
   virtual std::optional<CallName> call_name() const { return std::nullopt; }
   // Adds what keeps a call from its reply, as far as this process knows.
-  virtual void add_obstacles(Standings&) const {}
+  virtual void add_obstacles(WaitChain&) const {}
   // Remembers them until the deadline.
-  void note_obstacles(Standings all);
+  void note_obstacles(WaitChain all);
   // Ends the state at its deadline.
   void expire() noexcept { cancel(late()); }
   // Notes that the consumer takes this many more items. Streams only.
@@ -182,8 +182,8 @@ class StateBase : public Recycled {
   virtual void inquire();  // for a call: asks what keeps it from its reply
   // The obstacles up to the node that makes the call. They are those that were noted, where those of this moment do not
   // name the wait: at the deadline, all end at once.
-  Standings obstacles_at_deadline(std::uint32_t caller) const;
-  void add_noted(Standings& all) const;
+  WaitChain obstacles_at_deadline(std::uint32_t caller) const;
+  void add_noted(WaitChain& all) const;
 
   mutable std::mutex mutex_;
 
@@ -203,7 +203,7 @@ class StateBase : public Recycled {
   Event* waiter_ = nullptr;
   Continuation* continuations_ = nullptr;  // newest first
   std::unique_ptr<Error> error_;
-  std::unique_ptr<Standings> obstacles_;
+  std::unique_ptr<WaitChain> obstacles_;
 };
 
 template <class S>

@@ -348,7 +348,7 @@ WaitingThread ServiceInstance::waiting_thread(const Wait& wait, Time at) const {
 NodeWaits ServiceInstance::waits() const {
   NodeWaits all{.node = name(), .run_thread = run_thread_.load(std::memory_order_relaxed)};
   const std::uint64_t chain = turn_.chain();
-  if (const std::optional<Standing> work = standing()) {
+  if (const std::optional<WaitLink> work = current_work()) {
     all.turn = {.work = work->work,
                 .caller = work->caller < process_.size() ? process_.name(work->caller) : std::string(),
                 .chain = chain,

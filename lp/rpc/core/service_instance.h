@@ -92,7 +92,7 @@ class ServiceInstance {
   void refuse_at(ConcurrencyLimit& gate, Task* task, const Error& error) noexcept;
 
   // Return the work that has the turn, and the call that the work waits for, if it waits in one.
-  std::optional<Standing> standing() const { return turn_.standing(id_); }
+  std::optional<WaitLink> current_work() const { return turn_.current_work(id_); }
   Ref<StateBase> awaited() const;
 
   // Note the thread of run() (0: it has ended), calls whose handlers have returned without their results, and what the

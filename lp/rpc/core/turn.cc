@@ -48,11 +48,11 @@ bool Turn::try_take(std::uint64_t chain) noexcept {
   return true;
 }
 
-std::optional<Standing> Turn::standing(std::uint32_t node) const {
+std::optional<WaitLink> Turn::current_work(std::uint32_t node) const {
   const std::string_view* const work = work_.load(std::memory_order_relaxed);
   if (work == nullptr || state_.load() == kIdle) return std::nullopt;
   const Time begin{Duration(work_begin_.load(std::memory_order_relaxed))};
-  return Standing{.node = node,
+  return WaitLink{.node = node,
                   .work = std::string(*work),
                   .caller = work_caller_.load(std::memory_order_relaxed),
                   .age = std::max(now() - begin, Duration::zero())};

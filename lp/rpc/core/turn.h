@@ -14,7 +14,7 @@
 #include "lp/base/error.h"
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"
-#include "lp/rpc/core/standing.h"
+#include "lp/rpc/core/wait_chain.h"
 
 namespace lp::rpc {
 
@@ -82,7 +82,7 @@ class Turn {
   }
   // The work that has the turn of `node`, whose turn this is. Nothing when the turn is free, or its holder has named no
   // work.
-  std::optional<Standing> standing(std::uint32_t node) const;
+  std::optional<WaitLink> current_work(std::uint32_t node) const;
   // The thread and the chain of that work.
   int work_thread() const noexcept { return work_thread_.load(std::memory_order_relaxed); }
   std::uint64_t chain() const noexcept { return chain_.load(std::memory_order_relaxed); }
@@ -138,7 +138,7 @@ class Turn {
   std::atomic<std::uint64_t> chain_ = 0;                 // chain of the holder
   std::atomic<const std::string_view*> work_ = nullptr;  // the holder's work; null: unknown
   std::atomic<Time::rep> work_begin_ = 0;
-  std::atomic<std::uint32_t> work_caller_ = Standing::kNobody;
+  std::atomic<std::uint32_t> work_caller_ = WaitLink::kNobody;
   std::atomic<int> work_thread_ = 0;
   std::atomic<int> waiting_ = 0;            // only the holder changes it
   std::atomic<std::uint64_t> cleared_ = 0;  // no task of this chain waits

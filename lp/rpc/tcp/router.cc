@@ -57,7 +57,7 @@ Buffer from_zmq(zmq::message_t message) {
   return Buffer::wrap(bytes.data(), bytes.size(), [held = std::move(message)]() mutable { held.rebuild(); });
 }
 
-// Returns the number that the guard gave to the sender's key.
+// Returns the number that the authenticator gave to the sender's key.
 std::uint64_t permit_of(zmq::message_t& message) {
   const char* const text = zmq_msg_gets(message.handle(), "User-Id");
   std::uint64_t permit = 0;

@@ -16,8 +16,8 @@ namespace lp::rpc {
 class Router {
  public:
   // With `keys`, all traffic is encrypted, and each connecting process must have a key of its own. Without them it must
-  // present `secret`, which is not empty. A TcpGuard checks either. Throws Error::failed, which names the limit that
-  // was met.
+  // present `secret`, which is not empty. A Authenticator checks either. Throws Error::failed, which names the limit
+  // that was met.
   Router(const std::string& secret, const CurveKeys& keys);
   ~Router();
   Router(const Router&) = delete;
@@ -41,13 +41,13 @@ class Router {
   struct Arrival {
     std::string id{};          // id of the sender
     int descriptor = -1;       // descriptor of its connection
-    std::uint64_t permit = 0;  // the guard's number for its key; 0: there are no keys
+    std::uint64_t permit = 0;  // the authenticator's number for its key; 0: there are no keys
     Buffer content{};          // empty: malformed
   };
   // Takes the message that has come next. Returns false when there is none.
   bool receive(Arrival& arrival);
 
-  // For the guard: the zmq::context_t, and ZeroMQ's own monitor of events at connections.
+  // For the authenticator: the zmq::context_t, and ZeroMQ's own monitor of events at connections.
   void* context();
   void monitor(const char* endpoint, int events);
 

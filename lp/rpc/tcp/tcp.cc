@@ -82,12 +82,12 @@ Tcp::Tcp(LocalProcess& process)
       descriptor_(router_->descriptor()),
       prefix_(secret_prefix()),
       arrivals_(kArrivals) {
-  guard_ = std::make_unique<TcpGuard>(
+  authenticator_ = std::make_unique<Authenticator>(
       *router_, secret_of(process),
-      TcpGuard::Notices{.refused = [this] { process_.count_refusal(); },
-                        .refuses_us = [this](const std::string& endpoint) { on_refusal(endpoint); },
-                        .ended = [this](int descriptor) { on_end(descriptor); },
-                        .broken = [this](const std::string& endpoint) { on_break(endpoint); }});
+      Authenticator::Notices{.refused = [this] { process_.count_refusal(); },
+                             .refuses_us = [this](const std::string& endpoint) { on_refusal(endpoint); },
+                             .ended = [this](int descriptor) { on_end(descriptor); },
+                             .broken = [this](const std::string& endpoint) { on_break(endpoint); }});
   const ProcessSettings& own = process.options().own;
   if (!is_loopback(own.listen) && own.keys.secret_key.empty()) {
     throw Error(ErrorKind::failed,
@@ -159,10 +159,10 @@ void Tcp::hang_up(const std::string& endpoint) {
   dialed.connection->close();
 }
 
-void Tcp::allow(const std::string& key) { guard_->allow(key); }
+void Tcp::allow(const std::string& key) { authenticator_->allow(key); }
 
 void Tcp::revoke(const std::string& key) {
-  const std::uint64_t permit = guard_->revoke(key);
+  const std::uint64_t permit = authenticator_->revoke(key);
   std::vector<std::shared_ptr<Remote>> ended;
   if (permit != 0) {
     const std::lock_guard lock(table_);
@@ -173,13 +173,13 @@ void Tcp::revoke(const std::string& key) {
   }
   for (const auto& remote : ended) {
     remote->connection->close();
-    guard_->cut(remote->descriptor);
+    authenticator_->cut(remote->descriptor);
   }
 }
 
 void Tcp::close() {
   if (closing_.exchange(true)) return;
-  guard_->close();
+  authenticator_->close();
   {
     const AtSocket socket(*this);
     send_listed();
@@ -301,7 +301,7 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
     if (const std::shared_ptr<Remote> sender = sender_.lock()) {
       try {
         handler = sender->connection->on_message(std::move(message));
-        if (!std::exchange(sender->known, true)) guard_->greeted(sender->descriptor);
+        if (!std::exchange(sender->known, true)) authenticator_->greeted(sender->descriptor);
       } catch (const std::exception& problem) {
         refuse(*sender, problem);
       }
@@ -362,8 +362,8 @@ void Tcp::open(Router::Arrival& arrival) {
   sender_ = sender;
   if (sender == nullptr) return;
   try {
-    if (!sender->known && arrival.permit != 0 && !guard_->allows(arrival.permit)) {
-      guard_->cut(arrival.descriptor);
+    if (!sender->known && arrival.permit != 0 && !authenticator_->allows(arrival.permit)) {
+      authenticator_->cut(arrival.descriptor);
       throw Error(ErrorKind::failed, "its key was revoked");
     }
     sender->assembly.add(std::move(arrival.content), sender->known, messages_);
@@ -382,7 +382,7 @@ std::shared_ptr<Tcp::Remote> Tcp::remote(const Router::Arrival& arrival) {
     const std::shared_ptr<Outbox> outbox = link->outbox();
     const auto connection = std::make_shared<Connection>(process_, std::move(link));
     outbox->connection = connection;
-    guard_->on_packet(arrival.descriptor);
+    authenticator_->on_packet(arrival.descriptor);
     remote = std::make_shared<Remote>(
         Remote{.id = arrival.id, .connection = connection, .descriptor = arrival.descriptor, .permit = arrival.permit});
   }

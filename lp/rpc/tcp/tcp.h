@@ -21,7 +21,7 @@
 #include "lp/rpc/core/local_process.h"
 #include "lp/rpc/link/receive_role.h"
 #include "lp/rpc/link/receivers.h"
-#include "lp/rpc/tcp/guard.h"
+#include "lp/rpc/tcp/authenticator.h"
 #include "lp/rpc/tcp/packet.h"
 #include "lp/rpc/tcp/router.h"
 
@@ -116,7 +116,7 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   enum class Has : std::uint8_t { nothing, fired, more };
   std::atomic<Has> has_ = Has::more;
   std::atomic<bool> alone_ = false;  // true while messages arrive one at a time (request-reply traffic)
-  std::unique_ptr<TcpGuard> guard_;
+  std::unique_ptr<Authenticator> authenticator_;
   std::string endpoint_;
   Poller poller_;  // used by the receiver
   Receivers::Post post_;

@@ -16,10 +16,10 @@
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
 #include "programs/environments/environments.h"
+#include "programs/evolution/benchmark_functions.h"
 #include "programs/evolution/episodes.h"
 #include "programs/evolution/evolution.h"
 #include "programs/evolution/evolution_strategy.h"
-#include "programs/evolution/functions.h"
 #include "tests/directory.h"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/json.h"
-#include "lp/config/parse.h"
+#include "lp/config/parse_flags.h"
 #include "tests/bench/rpc/floors.h"
 #include "tests/bench/rpc/lp_peer.h"
 #include "tests/bench/rpc/plan.h"

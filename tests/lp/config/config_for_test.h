@@ -8,7 +8,7 @@
 
 #include "lp/base/error.h"
 #include "lp/config/config.h"
-#include "lp/config/parse.h"
+#include "lp/config/parse_flags.h"
 
 namespace lp::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lp/config/freeze.h"
+#include "lp/config/config_yaml.h"
 #include "tests/lp/config/config_for_test.h"
 
 namespace lp::test {

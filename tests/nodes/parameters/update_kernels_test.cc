@@ -9,8 +9,8 @@
 
 #include "lp/kernels/update.h"
 #include "nodes/parameters/bad_values.h"
-#include "nodes/parameters/gradient_sum.h"
 #include "nodes/parameters/optimizer.h"
+#include "nodes/parameters/sum_in_worker_order.h"
 #include "tests/lp/kernels/grids.h"
 #include "tests/lp/kernels/large_values.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lp/checkpoint/cut.h"
-#include "lp/checkpoint/values.h"
+#include "lp/checkpoint/stored_numbers.h"
 #include "tests/directory.h"
 #include "tests/nodes/replay/replay_run.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "programs/evolution/benchmark_functions.h"
 #include "programs/evolution/evolution.h"
 #include "programs/evolution/evolution_strategy.h"
-#include "programs/evolution/functions.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {

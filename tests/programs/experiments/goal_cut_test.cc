@@ -14,10 +14,10 @@
 #include "programs/agents/impala.h"
 #include "programs/agents/ppo.h"
 #include "programs/environments/environments.h"
+#include "programs/evolution/benchmark_functions.h"
 #include "programs/evolution/episodes.h"
 #include "programs/evolution/evolution.h"
 #include "programs/evolution/evolution_strategy.h"
-#include "programs/evolution/functions.h"
 #include "programs/experiments/experiment.h"
 #include "tests/directory.h"
 

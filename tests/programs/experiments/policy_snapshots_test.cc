@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "lp/checkpoint/values.h"
+#include "lp/checkpoint/stored_numbers.h"
 #include "programs/agents/impala.h"
 #include "programs/environments/environments.h"
 #include "tests/directory.h"

@@ -21,10 +21,10 @@
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/checkpoint/npy.h"
-#include "lp/checkpoint/values.h"
+#include "lp/checkpoint/stored_numbers.h"
 #include "tools/lp/command.h"
 #include "tools/lp/runs.h"
-#include "tools/lp/saved.h"
+#include "tools/lp/saved_checkpoints.h"
 #include "tools/lp/table.h"
 
 namespace lp::tool {

@@ -15,7 +15,7 @@
 #include "tools/lp/run_text.h"
 #include "tools/lp/table.h"
 #include "tools/lp/why/diagnosis.h"
-#include "tools/lp/why/look.h"
+#include "tools/lp/why/gather.h"
 
 namespace lp::tool {
 namespace {

@@ -12,9 +12,9 @@
 #include "tools/lp/plan_file.h"
 #include "tools/lp/run_requests.h"
 #include "tools/lp/run_text.h"
-#include "tools/lp/saved.h"
+#include "tools/lp/saved_checkpoints.h"
 #include "tools/lp/ui/picture.h"
-#include "tools/lp/why/look.h"
+#include "tools/lp/why/gather.h"
 
 namespace lp::tool {
 namespace {

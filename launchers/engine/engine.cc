@@ -1,9 +1,0 @@
-#include "launchers/engine/engine.h"
-
-#include "launchers/record/run_directory.h"
-
-namespace lp::launch {
-
-std::string Engine::new_mark(const std::string& run) const { return run + "." + random_suffix(); }
-
-}  // namespace lp::launch
