@@ -78,8 +78,12 @@ TEST(MapReduceProcessesTest, AFunctionThatThrowsAgainFailsTheJobAtOnce) {
 TEST(MapReduceProcessesTest, WithoutRestartsTheReportOfAnEndNamesTheRecord) {
   MapReduceFiles files;
   const std::string path = files.write("lines", "one two\nbad\nthree\n");
-  std::string text = run_job(files, "segfaults", 0, 0).run.cause.text();
+  std::string text = run_job(files, "aborts", 0, 0).run.cause.text();
   EXPECT_NE(text.find("in map, on the record at byte 8 of " + path), std::string::npos) << text;
+#if !defined(LP_SANITIZED)  // a sanitizer handles this signal itself
+  text = run_job(files, "segfaults", 0, 0).run.cause.text();
+  EXPECT_NE(text.find("in map, on the record at byte 8 of " + path), std::string::npos) << text;
+#endif
   text = run_job(files, "exits in order", 0, 0).run.cause.text();
   EXPECT_NE(text.find("in map, on the record at byte 8 of " + path), std::string::npos) << text;
   text = run_job(files, "reduce aborts", 0, 0).run.cause.text();
