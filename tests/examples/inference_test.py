@@ -9,7 +9,7 @@ import xml.etree.ElementTree
 
 import launch
 
-SECONDS = 5 if launch.SANITIZED else 0.5  # for each load
+SECONDS = 10 if launch.SANITIZED else 0.5  # for each load
 LOADS = [2, 8, 32, 128, 0]  # requests under way of two clients; 0: three times as many as were answered before
 
 
