@@ -27,7 +27,7 @@ Values::Foreign::~Foreign() {
   }
 }
 
-Values::Values(std::size_t size, Buffer name) : size_(size) { foreign_.emplace().name = std::move(name); }
+Values::Values(std::size_t size, Buffer name) : size_(size) { foreign_.emplace(std::move(name)); }
 
 Values::Values(std::size_t size, Stream& stream) : size_(size), place_(stream.way_out()->device()->place()) {
   copies_.push_back(std::make_unique<OnGpu>(stream, size));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "lp/base/array.h"
@@ -61,9 +62,12 @@ class Values final : public Buffer::Elsewhere, public std::enable_shared_from_th
 
   // The values in memory of another process.
   struct Foreign {
+    explicit Foreign(Buffer given) : name(std::move(given)) {}
     ~Foreign();
+    Foreign(const Foreign&) = delete;
+    Foreign& operator=(const Foreign&) = delete;
 
-    Buffer name{};  // goes back to its owner after the work of every stream that reads the values
+    Buffer name;  // goes back to its owner after the work of every stream that reads the values
     std::shared_ptr<const std::byte> memory{};      // null: it is not open
     std::vector<std::shared_ptr<Queue>> readers{};  // on its GPU
   };

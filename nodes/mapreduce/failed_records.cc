@@ -52,9 +52,8 @@ void FailedRecords::end() {
 }
 
 std::span<const BadRecord> bad_in(const std::vector<BadRecord>& sorted, std::string_view place) {
-  const auto range =
-      std::ranges::equal_range(sorted, place, {}, [](const BadRecord& one) -> std::string_view { return one.place; });
-  return {range.begin(), range.end()};
+  const auto place_of = [](const BadRecord& one) -> std::string_view { return one.place; };
+  return {std::ranges::lower_bound(sorted, place, {}, place_of), std::ranges::upper_bound(sorted, place, {}, place_of)};
 }
 
 bool has_record(std::span<const BadRecord> of_file, std::uint64_t offset) {
@@ -64,8 +63,7 @@ bool has_record(std::span<const BadRecord> of_file, std::uint64_t offset) {
 void add_sorted(std::vector<BadRecord>& sorted, const std::vector<BadRecord>& more) {
   sorted.insert(sorted.end(), more.begin(), more.end());
   std::ranges::sort(sorted);
-  const auto repeated = std::ranges::unique(sorted);
-  sorted.erase(repeated.begin(), repeated.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
 }
 
 std::vector<BadRecord> bad_in(const std::vector<BadRecord>& sorted, const InputTask& task) {

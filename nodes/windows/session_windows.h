@@ -268,7 +268,7 @@ class SessionWindows final : public WindowSums<Sum> {
     while (count > 1 && runs_.blocks(range()) > count * runs_.size()) count /= 2;  // they are far from one another
     std::size_t next = 0;
     runs_.each_in(range(), this->merge_memory_, [&](Groups& group) {
-      while (next < count && ends[next].second < group.key()) ++next;
+      while (next < count && ends[next].second.compare(group.key()) < 0) ++next;
       if (next == count || ends[next].second != group.key()) return next < count;
       take_in(group);
       if (read_bytes_ <= this->merge_memory_) return true;
