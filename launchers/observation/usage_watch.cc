@@ -18,7 +18,10 @@ constexpr auto kLongestUse = std::chrono::minutes(1);
 constexpr auto kSlowAnswerTime = std::chrono::seconds(5);  // with processes that are slow to answer
 constexpr std::size_t kLongestName = 64;                   // characters of a text about a wait
 
-double wall_now() { return static_cast<double>(wall_clock() / 1'000'000) / 1e3; }
+double wall_now() {
+  const auto milliseconds = wall_clock() / 1'000'000;
+  return static_cast<double>(milliseconds) / 1e3;
+}
 
 // Looks are as far apart as intervals allow, and as rare as many processes need.
 Duration period_of(double length, std::size_t processes) {

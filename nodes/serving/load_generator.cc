@@ -11,7 +11,7 @@ double LoadReport::share(std::uint64_t count) const {
 double LoadReport::quantile(double share) const {
   if (milliseconds.empty()) return 0;
   std::vector<float> sorted = milliseconds;
-  const auto place = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
+  const auto place = static_cast<std::size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)));
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(place), sorted.end());
   return static_cast<double>(sorted[place]);
 }
