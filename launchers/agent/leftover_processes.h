@@ -1,8 +1,8 @@
 #pragma once
 // Removes the processes that a node leaves behind when it ends or is killed: the others of its process group, and those
-// that it has started elsewhere. The agent has adopted those whose parents have ended. The launcher removes its scratch
-// directories (lp/program/scratch.h). Memory that nodes share, sockets and spilled items have no name in the file
-// system, so the kernel frees them. For the agent's one thread.
+// that it has started elsewhere. The agent has adopted those whose parents have ended. The launcher removes the
+// scratch directories of a node (lp/program/scratch.h). Memory that nodes share, sockets and spilled items have no name
+// in the file system, so the kernel frees them. For the agent's one thread.
 
 #include <sys/types.h>
 

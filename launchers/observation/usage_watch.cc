@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "launchers/observation/waits_of_run.h"
+#include "launchers/record/record_time.h"
 #include "lp/program/plan.h"
 
 namespace lp::launch {
@@ -17,11 +18,6 @@ constexpr auto kShortestUse = std::chrono::seconds(1);       // between two ques
 constexpr auto kLongestUse = std::chrono::minutes(1);
 constexpr auto kSlowAnswerTime = std::chrono::seconds(5);  // with processes that are slow to answer
 constexpr std::size_t kLongestName = 64;                   // characters of a text about a wait
-
-double wall_now() {
-  const auto milliseconds = wall_clock() / 1'000'000;
-  return static_cast<double>(milliseconds) / 1e3;
-}
 
 // Looks are as far apart as intervals allow, and as rare as many processes need.
 Duration period_of(double length, std::size_t processes) {
@@ -79,7 +75,7 @@ UsageWatch::UsageWatch(const Plan& plan, const SupervisionGraph& graph, std::opt
   length_ = to_seconds(kShortestPeriod) * kLooks;
   for (const UsageRecord::Interval& one : record_.intervals) length_ = std::max(length_, one.end - one.begin);
   period_ = period_of(length_, graph.processes.size());
-  now_ = {.begin = wall_now(), .nodes = std::vector<UsageRecord::NodeUse>(record_.nodes.size())};
+  now_ = {.begin = wall_seconds(), .nodes = std::vector<UsageRecord::NodeUse>(record_.nodes.size())};
 }
 
 void UsageWatch::advance(Function<std::vector<std::size_t>(Inquiry)> ask, Function<RunStatus()> status) {
@@ -89,7 +85,7 @@ void UsageWatch::advance(Function<std::vector<std::size_t>(Inquiry)> ask, Functi
   });
   next_ = after(period_);
   if (!complete && !passed(patience_)) return;
-  if (looks_) end_look(status(), wall_now());
+  if (looks_) end_look(status(), wall_seconds());
   looks_ = true;
   patience_ = after(kSlowAnswerTime);
   asked_ = ask(Inquiry::moment);

@@ -332,6 +332,7 @@ class Builder {
       ways_.offer(i, at->second);
       if (!lacks_value_.contains(i)) continue;
       const std::vector<WayOut>& all = ways[node];
+      // A copy, because clang 14 captures no structured binding.
       const auto first = std::find_if(all.begin(), all.end(), [&, i = i](const WayOut& way) { return way.next != i; });
       if (first == all.end()) {
         all_[i].end = End::nobody;

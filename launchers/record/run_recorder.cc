@@ -9,6 +9,7 @@
 
 #include "launchers/os/relaunch_command.h"
 #include "launchers/record/hyperparameters.h"
+#include "launchers/record/record_time.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
 #include "lp/base/file.h"
@@ -23,12 +24,6 @@ constexpr std::uint64_t kEventBytes = std::uint64_t{3} << 20;
 // up to this number every cut is an event, later one cut in a number of seconds
 constexpr std::uint64_t kAllCuts = 1000;
 constexpr double kCutPeriod = 60;
-
-// To the millisecond.
-double wall_seconds() {
-  const auto milliseconds = wall_clock() / 1'000'000;
-  return static_cast<double>(milliseconds) / 1000;
-}
 
 }  // namespace
 
