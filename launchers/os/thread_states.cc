@@ -20,7 +20,7 @@
 namespace lp::launch {
 namespace {
 
-constexpr std::size_t kMost = 1000;
+constexpr std::size_t kMostStates = 1000;
 
 struct SystemCall {
   long number;
@@ -168,7 +168,7 @@ std::vector<ThreadState> thread_states(pid_t process) {
   std::error_code error;
   const std::filesystem::path tasks = "/proc/" + std::to_string(process) + "/task";
   for (auto at = std::filesystem::directory_iterator(tasks, error);
-       !error && at != std::filesystem::directory_iterator() && threads.size() < kMost; at.increment(error)) {
+       !error && at != std::filesystem::directory_iterator() && threads.size() < kMostStates; at.increment(error)) {
     const std::string directory = at->path().string();
     std::optional<ProcessStat> stat = process_stat(directory);
     if (!stat) continue;

@@ -12,7 +12,7 @@
 namespace lp::launch {
 namespace {
 
-constexpr std::size_t kMost = 20;  // lines before the report of the death
+constexpr std::size_t kMostLines = 20;  // lines before the report of the death
 constexpr std::string_view kSummary = "SUMMARY: ";
 constexpr std::string_view kRuntimeError = ": runtime error: ";
 
@@ -82,7 +82,8 @@ void add_failure_output(std::vector<std::string> lines, Cause& cause) {
     const bool ruler = line->find_first_not_of('=') == std::string::npos;  // or an empty line
     if (!ruler) cause.last_lines.push_back(std::move(*line));
   }
-  if (cause.last_lines.size() > kMost) cause.last_lines.erase(cause.last_lines.begin(), cause.last_lines.end() - kMost);
+  if (cause.last_lines.size() > kMostLines)
+    cause.last_lines.erase(cause.last_lines.begin(), cause.last_lines.end() - kMostLines);
 }
 
 }  // namespace lp::launch

@@ -25,7 +25,7 @@ def commands(build):
     """(name, command, folder) of each source of the project."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
-        while not pathlib.Path(words[0]).name.startswith(("g++", "c++", "clang++")):  # cmake -E env, ccache
+        while not pathlib.Path(words[0]).name.startswith(("g++", "c++", "clang++", "nvcc")):  # cmake -E env, ccache
             words.pop(0)
         source = pathlib.Path(entry["directory"], entry["file"]).resolve()
         yield str(source.relative_to(ROOT)) if source.is_relative_to(ROOT) else str(source), words, entry["directory"]

@@ -19,9 +19,6 @@ constexpr int kChecks = 12;
 // is no reason to use more cores.
 constexpr Duration kLong = kFirstCheck / 2;
 constexpr Duration kSilent = std::chrono::milliseconds(5);
-// A process that is stopped while it wakes another leaves a sleeping one. So the standby polls at this interval.
-constexpr Duration kLostWake = std::chrono::seconds(1);
-constexpr Duration kMostLostWake = std::chrono::seconds(16);  // the interval after a long time without messages
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 // the owner of the source; the threads belong to the pool. Thread-safe.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -14,6 +15,11 @@ namespace lp::rpc {
 
 class Receivers {
  public:
+  // A process that is stopped while it wakes another leaves a sleeping one. So whoever waits to be woken polls, too: at
+  // the first interval, and after a long time without messages at the second.
+  static constexpr Duration kLostWake = std::chrono::seconds(1);
+  static constexpr Duration kMostLostWake = std::chrono::seconds(16);
+
   // The source from which they receive; they keep it until they end. One thread at a time has the duty, though another
   // may still be in the middle of receive.
   class Source {

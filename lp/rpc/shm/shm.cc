@@ -28,9 +28,6 @@ constexpr Duration kNoDescriptors = std::chrono::milliseconds(100);  // wait bef
 // Connections that have not been introduced yet. When there are more, the oldest one must have introduced itself by
 // now, or it is dropped.
 constexpr std::size_t kMostUnknown = 64;
-// A process that is stopped while it rings wakes nobody. So the receiver polls at this interval.
-constexpr Duration kLostWake = std::chrono::seconds(1);
-constexpr Duration kMostLostWake = std::chrono::seconds(16);  // the interval after a long time without messages
 // A link may handle this many messages, for at most this time, before the others have their turn.
 constexpr std::size_t kAtOnce = 256;
 constexpr Duration kInTurn = std::chrono::microseconds(500);
@@ -79,8 +76,8 @@ struct Shm::State final : Receivers::Source {
   std::unique_ptr<Receivers> receivers;
   std::atomic<std::uint32_t> last_lane = 0;  // the lane that was received from last
   std::atomic<bool> woken = false;
-  Spin spin;                   // used by the receiver
-  Duration quiet = kLostWake;  // used by the receiver
+  Spin spin;                              // used by the receiver
+  Duration quiet = Receivers::kLostWake;  // used by the receiver
   std::mutex mutex;
   std::deque<Open> open;
   std::deque<Dial> dials;  // oldest first
@@ -427,7 +424,7 @@ void Shm::State::wait() {
   bell.asleep = 1;
   const bool rung = has_more() || woken.exchange(false) || park(bell.asleep, 1, after(quiet));
   if (rung) spin.came_later();
-  quiet = rung ? kLostWake : std::min(2 * quiet, kMostLostWake);
+  quiet = rung ? Receivers::kLostWake : std::min(2 * quiet, Receivers::kMostLostWake);
   bell.asleep = 0;
 }
 

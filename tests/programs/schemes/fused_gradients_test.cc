@@ -17,7 +17,7 @@ namespace lp {
 namespace {
 
 constexpr std::uint32_t kFusingWorkers = 3;
-constexpr std::uint64_t kSteps = 100;
+constexpr std::uint64_t kFusedSteps = 100;
 constexpr std::uint32_t kBatch = 64;
 
 // One layer of a perceptron, whose parameters follow those of the layer below.
@@ -40,7 +40,7 @@ Eigen::VectorXf train(Collective& all, std::uint64_t seed) {
   Batches batches(static_cast<std::uint32_t>(data.examples()), kBatch, seed);
   Optimizer optimizer{.rule = Sgd{.rate = 0.1F}};  // has no state, so that it may take layer by layer
   FusedAllreduce sums(all, static_cast<std::uint32_t>(layers.size()));
-  for (std::uint64_t step = 0; step < kSteps; ++step) {
+  for (std::uint64_t step = 0; step < kFusedSteps; ++step) {
     const Dataset batch = gather(data, batches.shard(step, all.rank(), all.ranks()));
     const auto inputs = [&](std::size_t layer) -> const Eigen::MatrixXf& {
       return layer == 0 ? batch.features : layers[layer - 1].outputs.back();
@@ -66,7 +66,7 @@ Eigen::VectorXf train(Collective& all, std::uint64_t seed) {
 TEST(FusedGradients, HaveTheBitsOfASumAtTheEndOfTheStep) {
   const CollectiveOptions kInOrder{.allreduce = Allreduce::direct};
   test::TrainingRun ring([&](Program& program) {
-    return add_ring_training(program, test::digits_task(), test::training_of(kFusingWorkers, kSteps), kInOrder);
+    return add_ring_training(program, test::digits_task(), test::training_of(kFusingWorkers, kFusedSteps), kInOrder);
   });
   const Eigen::VectorXf expected = ring.result().values;
 

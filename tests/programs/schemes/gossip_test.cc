@@ -227,18 +227,18 @@ TEST(GossipFailures, WhatMayHaveArrivedTakesItsWeightAlong) {
 }
 
 // Each worker waits in the middle of its training until the gate is open.
-struct Gate {
+struct StepGate {
   static constexpr int kStep = 25;
 
   Event all_there{};
   std::atomic<int> there = 0;
   std::atomic<bool> open = false;
 };
-class GatedMlp final : public test::TestMlp {
+class StoppedMlp final : public test::TestMlp {
  public:
-  GatedMlp(Gate& gate, int workers) : gate_(gate), workers_(workers) {}
+  StoppedMlp(StepGate& gate, int workers) : gate_(gate), workers_(workers) {}
   double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
-    if (step_++ == Gate::kStep) {
+    if (step_++ == StepGate::kStep) {
       if (++gate_.there == workers_) gate_.all_there.set();
       gate_.open.wait(false);
     }
@@ -246,15 +246,15 @@ class GatedMlp final : public test::TestMlp {
   }
 
  private:
-  Gate& gate_;
+  StepGate& gate_;
   const int workers_;
   mutable int step_ = 0;
 };
 
 TEST(GossipFailures, AWorkerThatIsRestartedTakesTheFirstModelThatItIsSent) {
-  Gate gate;
+  StepGate gate;
   LearningTask task = digits_task();
-  task.model = [&gate] { return std::make_unique<GatedMlp>(gate, 3); };
+  task.model = [&gate] { return std::make_unique<StoppedMlp>(gate, 3); };
   ServerTraining training = training_of(3, 900);
   training.checkpoint_every = 0;  // it has not committed anything
   TrainingRun run([&](Program& p) { return add_gossip_training(p, task, training, 0.5); });

@@ -10,7 +10,7 @@
 namespace lp::test {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(300);
+constexpr auto kFloodPatience = std::chrono::seconds(300);
 constexpr std::uint64_t kLines = 10'000'000;
 constexpr long kMostMemory = 64L << 10;                        // KiB, of a process
 constexpr std::uintmax_t kMostLog = std::uintmax_t{26} << 20;  // bytes: three parts of 8 MiB
@@ -30,7 +30,7 @@ class LogFloodLong : public LpTest {
  protected:
   // Waits until the worker has printed so many lines. Returns the number of its process.
   static int wait_for_lines(std::uint64_t lines) {
-    for (const Time end = after(kPatience); now() < end;) {
+    for (const Time end = after(kFloodPatience); now() < end;) {
       const Ended status = lp("status last --json 2>/dev/null");
       if (status.code != 0) continue;
       const JsonValue all = JsonValue::parse(status.output);

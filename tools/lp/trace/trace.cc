@@ -9,17 +9,19 @@
 namespace lp::tool {
 namespace {
 
-using Kind = SpanRecord::Kind;
+using SpanKind = SpanRecord::Kind;
 
-bool is_call(const SpanRecord& span) { return span.kind == Kind::call || span.kind == Kind::sent; }
+bool is_call(const SpanRecord& span) { return span.kind == SpanKind::call || span.kind == SpanKind::sent; }
 
 // When everything of a span is over.
-Time end_of(const SpanRecord& span) { return span.kind == Kind::handler ? std::max(span.end, span.replied) : span.end; }
+Time end_of(const SpanRecord& span) {
+  return span.kind == SpanKind::handler ? std::max(span.end, span.replied) : span.end;
+}
 
 void move_times(SpanRecord& span, Duration by) {
   span.begin += by;
   span.end += by;
-  if (span.kind != Kind::handler) return;
+  if (span.kind != SpanKind::handler) return;
   span.arrived += by;
   span.replied += by;
 }
@@ -28,7 +30,7 @@ void clamp_times(SpanRecord& span, Time from, Time to) {
   const auto clamp = [&](Time& time) { time = std::clamp(time, from, std::max(from, to)); };
   clamp(span.begin);
   clamp(span.end);
-  if (span.kind != Kind::handler) return;
+  if (span.kind != SpanKind::handler) return;
   clamp(span.arrived);
   clamp(span.replied);
 }
@@ -95,11 +97,11 @@ Recording::Index Recording::calls() const {
 void Recording::bound_by_calls(const Index& calls) {
   for (std::size_t i = 0; i < spans_.size(); ++i) {
     const SpanRecord& handler = spans_[i];
-    const auto at = handler.kind == Kind::handler ? calls.find(handler.id) : calls.end();
+    const auto at = handler.kind == SpanKind::handler ? calls.find(handler.id) : calls.end();
     if (at == calls.end()) continue;
     const SpanRecord& call = spans_[at->second];
     clocks_.add_message(clock_of_[at->second], clock_of_[i], call.begin, handler.arrived);
-    if (call.kind == Kind::call && !call.failed && !handler.failed) {
+    if (call.kind == SpanKind::call && !call.failed && !handler.failed) {
       clocks_.add_message(clock_of_[i], clock_of_[at->second], handler.replied, call.end);
     }
   }
@@ -117,10 +119,10 @@ void Recording::keep_inside(const Index& calls) {
   Index outer;  // handlers, and spans of programs
   for (const std::size_t i : by_begin) {
     SpanRecord& span = spans_[i];
-    if (span.kind == Kind::handler) {
+    if (span.kind == SpanKind::handler) {
       if (const auto at = calls.find(span.id); at != calls.end()) {
         const SpanRecord& call = spans_[at->second];
-        clamp_times(span, call.begin, call.kind == Kind::call && !call.failed ? call.end : Time::max());
+        clamp_times(span, call.begin, call.kind == SpanKind::call && !call.failed ? call.end : Time::max());
       }
     } else if (const auto at = outer.find(span.parent); at != outer.end() && clock_of_[i] == clock_of_[at->second]) {
       const SpanRecord& around = before[at->second];

@@ -16,7 +16,7 @@
 namespace lp::tool {
 namespace {
 
-using Kind = SpanRecord::Kind;
+using SpanKind = SpanRecord::Kind;
 
 // Rows below a thread have numbers that no thread has.
 constexpr std::uint64_t kFirstRow = std::uint64_t{1} << 23;
@@ -63,8 +63,8 @@ class Writer {
     for (std::size_t i = 0; i < trace_.spans.size(); ++i) {
       const SpanRecord& span = trace_.spans[i];
       threads[{span.node, span.thread}].push_back(slice_of(i));
-      if (span.kind == Kind::handler) handlers_.emplace(span.id, i);
-      if (span.kind == Kind::direct) {
+      if (span.kind == SpanKind::handler) handlers_.emplace(span.id, i);
+      if (span.kind == SpanKind::direct) {
         Slice handler = slice_of(i);
         handler.number = handler_slice(i);
         handler.parent = 0;
@@ -90,7 +90,7 @@ class Writer {
     const SpanRecord& span = trace_.spans[i];
     return {.number = i,
             .id = span.id,
-            .parent = span.kind == Kind::handler ? 0 : span.parent,
+            .parent = span.kind == SpanKind::handler ? 0 : span.parent,
             .begin = span.begin,
             .end = std::max(span.begin, span.end)};
   }
@@ -180,8 +180,8 @@ class Writer {
     json_.member("span", hex(span.id));
     if (span.parent != 0) json_.member("parent", hex(span.parent));
     if (span.chain != 0) json_.member("chain", hex(span.chain));
-    if (span.kind == Kind::handler) json_.member("caller", node_name(span.other));
-    if (span.kind == Kind::sent) json_.member("reply", "none");
+    if (span.kind == SpanKind::handler) json_.member("caller", node_name(span.other));
+    if (span.kind == SpanKind::sent) json_.member("reply", "none");
     if (span.failed) json_.member("failed", true);
     json_.end_object();
   }
@@ -189,19 +189,19 @@ class Writer {
   void write_span(std::size_t i) {
     const SpanRecord& span = trace_.spans[i];
     const std::uint64_t row = rows_[i];
-    if (span.kind == Kind::own) {
+    if (span.kind == SpanKind::own) {
       begin_slice("span", span.name(), span.node, row, span.begin, span.end);
       write_arguments(span);
       json_.end_object();
       return;
     }
     const std::string method = std::string(span.name()) + "()";
-    const bool handler = span.kind == Kind::handler;
+    const bool handler = span.kind == SpanKind::handler;
     const std::string call = handler ? method : node_name(span.other) + "." + method;
     begin_slice(handler ? "handler" : "call", call, span.node, row, span.begin, span.end);
     write_arguments(span);
     json_.end_object();
-    if (span.kind == Kind::direct) {
+    if (span.kind == SpanKind::direct) {
       write_arrow(span, row, span.other, served_[i], span.begin);
     } else if (!handler) {
       write_phases(span, row);
@@ -225,7 +225,7 @@ class Writer {
       write_arrow(call, row, one.node, rows_[at->second], one.begin);
       if (handler == nullptr || one.begin > handler->begin) handler = &one;
     }
-    if (handler == nullptr || call.kind != Kind::call) return;
+    if (handler == nullptr || call.kind != SpanKind::call) return;
     const Time returned = std::min(handler->end, handler->replied);
     const std::array<std::pair<std::string_view, Time>, 5> ends = {{{"send", handler->arrived},
                                                                     {"queue", handler->begin},

@@ -16,7 +16,7 @@
 namespace lp {
 namespace {
 
-using Kind = SpanRecord::Kind;
+using SpanKind = SpanRecord::Kind;
 
 class Ledger {
  public:
@@ -65,9 +65,9 @@ class Trace {
   }
 
   // Waits for the record: those of handlers come after the reply.
-  SpanRecord wait_for(Kind kind, const std::string& name) { return wait_for({kind, kind}, name); }
+  SpanRecord wait_for(SpanKind kind, const std::string& name) { return wait_for({kind, kind}, name); }
   // The record of a call at its caller, whether it has run on the caller's stack or not.
-  SpanRecord wait_for_call(const std::string& name) { return wait_for({Kind::call, Kind::direct}, name); }
+  SpanRecord wait_for_call(const std::string& name) { return wait_for({SpanKind::call, SpanKind::direct}, name); }
   const std::vector<SpanRecord>& take() {
     for (LocalRun* part : {&run_.calling(), &run_.serving()}) {
       for (const SpanRecord& one : part->runtime().spans().take(std::numeric_limits<std::size_t>::max()).records) {
@@ -78,7 +78,7 @@ class Trace {
   }
 
  private:
-  SpanRecord wait_for(std::array<Kind, 2> kinds, const std::string& name) {
+  SpanRecord wait_for(std::array<SpanKind, 2> kinds, const std::string& name) {
     for (const Time end = after(std::chrono::seconds(20)); !passed(end);) {
       for (const SpanRecord& record : take()) {
         if ((record.kind == kinds[0] || record.kind == kinds[1]) && record.name() == name) return record;
@@ -124,19 +124,19 @@ INSTANTIATE_TEST_SUITE_P(EachPath, SpansTest, kEachPath, reach_name);
 TEST_P(SpansTest, ACallItsHandlerAndThePartsOfTheHandler) {
   run([](Context&, Client<Ledger> ledger) { EXPECT_EQ(ledger.call<&Ledger::plain>(1), 2); });
   const SpanRecord call = trace().wait_for_call("plain");
-  const SpanRecord part = trace().wait_for(Kind::own, "decode");
+  const SpanRecord part = trace().wait_for(SpanKind::own, "decode");
   EXPECT_NE(call.id, 0U);
   EXPECT_EQ(call.parent, 0U);
   EXPECT_NE(call.chain, 0U);
   EXPECT_EQ(call.node, id("caller"));
-  EXPECT_EQ(call.kind == Kind::direct, GetParam() == Reach::direct);
+  EXPECT_EQ(call.kind == SpanKind::direct, GetParam() == Reach::direct);
   EXPECT_EQ(call.other, id("service"));
   EXPECT_FALSE(call.failed);
   EXPECT_EQ(part.parent, call.id);
   EXPECT_EQ(part.node, id("service"));
   EXPECT_TRUE(contains(call, part));
-  if (call.kind == Kind::direct) return;
-  const SpanRecord handler = trace().wait_for(Kind::handler, "plain");
+  if (call.kind == SpanKind::direct) return;
+  const SpanRecord handler = trace().wait_for(SpanKind::handler, "plain");
   EXPECT_EQ(handler.id, call.id);
   EXPECT_EQ(handler.chain, call.chain);
   EXPECT_EQ(handler.node, id("service"));
@@ -160,12 +160,12 @@ TEST_P(SpansTest, SpansLieInOneAnother) {
     auto second = ledger.async<&Ledger::bring>();
     second.get();
   });
-  const SpanRecord outer = trace().wait_for(Kind::own, "outer");
-  const SpanRecord inner = trace().wait_for(Kind::own, "inner");
+  const SpanRecord outer = trace().wait_for(SpanKind::own, "outer");
+  const SpanRecord inner = trace().wait_for(SpanKind::own, "inner");
   EXPECT_EQ(outer.parent, 0U);
   EXPECT_EQ(inner.parent, outer.id);
   EXPECT_EQ(trace().wait_for_call("note").parent, inner.id);
-  EXPECT_EQ(trace().wait_for(Kind::call, "bring").parent, outer.id);
+  EXPECT_EQ(trace().wait_for(SpanKind::call, "bring").parent, outer.id);
   EXPECT_TRUE(contains(outer, inner));
 }
 
@@ -175,9 +175,9 @@ TEST_P(SpansTest, AHandlerThatReturnsAFutureIsOpenUntilItsValueIsThere) {
     ledger.call<&Ledger::bring>();
     later.get();
   });
-  const SpanRecord call = trace().wait_for(Kind::call, "later");
-  const SpanRecord handler = trace().wait_for(Kind::handler, "later");
-  const SpanRecord bring = trace().wait_for(Kind::own, "bring");
+  const SpanRecord call = trace().wait_for(SpanKind::call, "later");
+  const SpanRecord handler = trace().wait_for(SpanKind::handler, "later");
+  const SpanRecord bring = trace().wait_for(SpanKind::own, "bring");
   EXPECT_EQ(handler.id, call.id);
   EXPECT_LE(handler.end, bring.end);
   EXPECT_LE(bring.begin, handler.replied);
@@ -189,9 +189,9 @@ TEST_P(SpansTest, ContinuationsFollowTheCodeThatHasAttachedThem) {
     const Span outer("outer");
     ledger.async<&Ledger::plain>(1).then([ledger](int) { return ledger.async<&Ledger::note>(); }).get();
   });
-  const SpanRecord outer = trace().wait_for(Kind::own, "outer");
-  EXPECT_EQ(trace().wait_for(Kind::call, "plain").parent, outer.id);
-  EXPECT_EQ(trace().wait_for(Kind::call, "note").parent, outer.id);
+  const SpanRecord outer = trace().wait_for(SpanKind::own, "outer");
+  EXPECT_EQ(trace().wait_for(SpanKind::call, "plain").parent, outer.id);
+  EXPECT_EQ(trace().wait_for(SpanKind::call, "note").parent, outer.id);
 }
 
 // A coroutine that waits within its span.
@@ -211,11 +211,11 @@ TEST_P(SpansTest, ACoroutineTakesItsSpanAlongAndLeavesItsCallerAlone) {
     done.get();
     ledger.call<&Ledger::note>();
   });
-  const SpanRecord outer = trace().wait_for(Kind::own, "outer");
-  const SpanRecord coroutine = trace().wait_for(Kind::own, "coroutine");
+  const SpanRecord outer = trace().wait_for(SpanKind::own, "outer");
+  const SpanRecord coroutine = trace().wait_for(SpanKind::own, "coroutine");
   EXPECT_EQ(coroutine.parent, outer.id);
-  EXPECT_EQ(trace().wait_for(Kind::call, "later").parent, coroutine.id);
-  EXPECT_EQ(trace().wait_for(Kind::call, "plain").parent, coroutine.id);
+  EXPECT_EQ(trace().wait_for(SpanKind::call, "later").parent, coroutine.id);
+  EXPECT_EQ(trace().wait_for(SpanKind::call, "plain").parent, coroutine.id);
   EXPECT_EQ(trace().wait_for_call("bring").parent, outer.id);
   EXPECT_EQ(trace().wait_for_call("note").parent, outer.id);
   EXPECT_TRUE(contains(outer, coroutine));
@@ -226,20 +226,20 @@ TEST_P(SpansTest, AFurtherThreadOfANodeBelongsToTheCodeThatBeganIt) {
     const Span outer("outer");
     spawn_in_node("further", [ledger] { ledger.call<&Ledger::note>(); }).join();
   });
-  EXPECT_EQ(trace().wait_for_call("note").parent, trace().wait_for(Kind::own, "outer").id);
+  EXPECT_EQ(trace().wait_for_call("note").parent, trace().wait_for(SpanKind::own, "outer").id);
 }
 
 TEST_P(SpansTest, ExclusiveCodeIsASpan) {
   run([](Context& context, Client<Ledger> ledger) { context.exclusive([&] { ledger.call<&Ledger::note>(); }); });
-  EXPECT_EQ(trace().wait_for_call("note").parent, trace().wait_for(Kind::own, "exclusive").id);
+  EXPECT_EQ(trace().wait_for_call("note").parent, trace().wait_for(SpanKind::own, "exclusive").id);
 }
 
 TEST_P(SpansTest, ACallThatFailsIsMarked) {
   run([](Context&, Client<Ledger> ledger) { EXPECT_THROW(ledger.call<&Ledger::fail>(), Error); });
   const SpanRecord call = trace().wait_for_call("fail");
   EXPECT_TRUE(call.failed);
-  if (call.kind == Kind::call) {
-    EXPECT_TRUE(trace().wait_for(Kind::handler, "fail").failed);
+  if (call.kind == SpanKind::call) {
+    EXPECT_TRUE(trace().wait_for(SpanKind::handler, "fail").failed);
   }
 }
 
@@ -249,9 +249,9 @@ TEST_P(SpansTest, ACallWithoutAReplyEndsWhenItIsOnItsWay) {
     ledger.call<&Ledger::bring>();
   });
   const bool stays = GetParam() == Reach::direct;
-  const SpanRecord call = trace().wait_for(stays ? Kind::call : Kind::sent, "note");
+  const SpanRecord call = trace().wait_for(stays ? SpanKind::call : SpanKind::sent, "note");
   EXPECT_FALSE(call.failed);
-  EXPECT_EQ(trace().wait_for(Kind::handler, "note").id, call.id);
+  EXPECT_EQ(trace().wait_for(SpanKind::handler, "note").id, call.id);
 }
 
 TEST_P(SpansTest, ABatchBelongsToTheFirstOfItsCalls) {
@@ -261,13 +261,13 @@ TEST_P(SpansTest, ABatchBelongsToTheFirstOfItsCalls) {
     first.get();
     second.get();
   });
-  const SpanRecord batch = trace().wait_for(Kind::own, "all of them");
-  trace().wait_for(Kind::handler, "many");
+  const SpanRecord batch = trace().wait_for(SpanKind::own, "all of them");
+  trace().wait_for(SpanKind::handler, "many");
   std::vector<SpanRecord> handlers;
   for (const Time end = after(std::chrono::seconds(20)); handlers.size() < 2 && !passed(end);) {
     handlers.clear();
     for (const SpanRecord& one : trace().take()) {
-      if (one.kind == Kind::handler && one.name() == "many") handlers.push_back(one);
+      if (one.kind == SpanKind::handler && one.name() == "many") handlers.push_back(one);
     }
   }
   ASSERT_EQ(handlers.size(), 2U);
