@@ -141,8 +141,8 @@ class Players : public std::enable_shared_from_this<Players> {
   // Sends the observations of copies that wait for no answer, and lets them act by the answer.
   lp::Future<lp::Answer<lp::Choice>> ask(const lp::Balancer<Service>& servers, std::uint64_t number) {
     Copies copies = take();
-    lp::Observed observed{.observations = copies->observations(), .seed = number};
-    return servers.async<&Service::ask>(std::move(observed), 0U)
+    const lp::Observed observed{.observations = copies->observations(), .seed = number};
+    return servers.async<&Service::ask>(observed, 0U)
         .then([self = shared_from_this(), copies = std::move(copies)](auto reply) mutable {
           const Copies mine = std::move(copies);  // they go back here, also after an error
           lp::Answer<lp::Choice> choice = reply.get();

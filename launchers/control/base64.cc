@@ -14,7 +14,9 @@ constexpr std::uint8_t kNoDigit = 64;
 constexpr std::array<std::uint8_t, 256> digit_values() {
   std::array<std::uint8_t, 256> values{};
   values.fill(kNoDigit);
-  for (std::uint8_t i = 0; i < kDigits.size(); ++i) values[static_cast<unsigned char>(kDigits[i])] = i;
+  for (std::size_t i = 0; i < kDigits.size(); ++i) {
+    values[static_cast<unsigned char>(kDigits[i])] = static_cast<std::uint8_t>(i);
+  }
   return values;
 }
 

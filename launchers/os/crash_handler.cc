@@ -94,8 +94,8 @@ bool claim(Word& word) {
   const auto self = static_cast<std::uint32_t>(gettid());
   std::uint32_t other = 0;
   if (word.compare_exchange_strong(other, self)) return true;
-  while (other != self) park(word, other);
-  return false;
+  if (other == self) return false;
+  for (;;) park(word, other);
 }
 
 // Lets the first thread that crashes go on. When memory runs out, many do at once, and the first would be ended by the

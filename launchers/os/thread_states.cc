@@ -126,8 +126,8 @@ int owner_of_mutex(pid_t process, const std::array<std::uint64_t, 3>& futex) {
   constexpr std::int32_t kKinds = 0x303;          // the bits of a mutex that one process uses
   std::array<std::int32_t, 5> words{};
   const iovec here{.iov_base = words.data(), .iov_len = sizeof words};
-  const iovec there{.iov_base = reinterpret_cast<void*>(futex[0]),
-                    .iov_len = sizeof words};  // NOLINT: an address there
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address there
+  const iovec there{.iov_base = reinterpret_cast<void*>(futex[0]), .iov_len = sizeof words};
   const bool whole = process_vm_readv(process, &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof words);
   const auto [word, count, owner, users, kind] = words;
   const bool is_mutex = owner > 0 && owner <= kMostThreads && users > 0 && users <= kMostThreads && count >= 0 &&

@@ -298,7 +298,7 @@ std::string Coordinator::restart_process(std::size_t index, const std::string& o
   Process& process = processes_[index];
   if (process.state == Process::State::discarded) return {};  // together with another of its group
   if (process.state == Process::State::absent) {
-    if (const std::string shortage = place(index); !shortage.empty()) return shortage;
+    if (std::string shortage = place(index); !shortage.empty()) return shortage;
   }
   const std::string how = "it is restarted on request" + origin;
   note(RunEvent::Kind::restarting, graph_.processes[index].name, process.incarnation, how);

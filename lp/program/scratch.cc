@@ -57,7 +57,7 @@ std::vector<fs::path> targets_of(const fs::path& run_directory, ScratchLife life
 }  // namespace
 
 fs::path make_scratch(const fs::path& run_directory, const std::string& run, const fs::path& parent, ScratchLife life) {
-  const fs::path made = parent / name_of_scratch(run, life);
+  fs::path made = parent / name_of_scratch(run, life);
   std::error_code error;
   fs::create_directories(made, error);
   if (error) throw Error(ErrorKind::failed, made.string() + " cannot be made: " + error.message());

@@ -1,5 +1,7 @@
 #include "nodes/stream/edge_counts.h"
 
+#include <cmath>
+
 namespace lp::dataflow {
 
 void HeavyKeys::add(const HeavyKeys& other) {
@@ -28,7 +30,7 @@ std::string skew_of(const EdgeCounts& edge) {
   for (const HeavyKeys::Counter& one : edge.keys.counters) {
     const double share = static_cast<double>(one.count) / static_cast<double>(edge.keys.added);
     if (share < kShare) continue;
-    return "the key " + one.key + " has about " + std::to_string(static_cast<int>(share * 100 + 0.5)) + "% of the " +
+    return "the key " + one.key + " has about " + std::to_string(std::lround(share * 100)) + "% of the " +
            std::to_string(edge.records) + " records from " + edge.from + " to " + edge.to +
            ", and one replica takes them all: add them up before, with aggregate or WindowOptions::combine, split a " +
            "join, or make several keys of it";

@@ -80,7 +80,7 @@ Future<std::vector<EdgeCounts>> StageNode::commit(std::uint64_t number, bool ove
 std::string StageNode::show_scratch() const {
   const std::filesystem::path folder = dataflow::scratch_of(options_, context_);
   std::filesystem::create_directories(folder);
-  const std::string file = (folder / "shared").string();
+  std::string file = (folder / "shared").string();
   write_file(file, "");
   return file;
 }
