@@ -15,8 +15,8 @@ namespace lp::rpc {
 
 class Receivers {
  public:
-  // A process that is stopped while it wakes another leaves a sleeping one. So whoever waits to be woken polls, too: at
-  // the first interval, and after a long time without messages at the second.
+  // A process that is stopped while it wakes another leaves a sleeping one. So a thread that waits to be woken polls,
+  // too: at the first interval, and after a long time without messages at the second.
   static constexpr Duration kLostWake = std::chrono::seconds(1);
   static constexpr Duration kMostLostWake = std::chrono::seconds(16);
 
