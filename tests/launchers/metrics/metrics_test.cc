@@ -139,7 +139,7 @@ TEST(CallMetrics, EdgesHaveHistogramsOfTheirOwnWithinABound) {
 
 TEST(CallMetrics, AGroupKeepsWhatARestartedProcessHasCounted) {
   CallMetrics metrics(graph_of(1));
-  for (const std::uint64_t calls : {10, 10, 15, 4}) {  // 4: of its next incarnation
+  for (const std::uint64_t calls : {10U, 10U, 15U, 4U}) {  // 4: of its next incarnation
     metrics.set(1, std::vector<MeasureRecord::Calls>{calls_of("worker/0", calls)});
   }
   const std::string text = text_of(metrics);

@@ -124,7 +124,7 @@ TEST_F(UsageWatchTest, ANodeThatDoesNotAnswerIsDown) {
 }
 
 TEST_F(UsageWatchTest, CountsGoOnWhenAProcessBeginsAgain) {
-  for (const std::uint64_t calls : {10, 30, 5, 6}) count(calls);
+  for (const std::uint64_t calls : {10U, 30U, 5U, 6U}) count(calls);
   look(1e9);
   const UsageRecord record = watch_.record();
   ASSERT_EQ(record.edges.size(), 1U);

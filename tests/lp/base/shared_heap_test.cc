@@ -191,7 +191,7 @@ TEST_F(SharedHeapTest, OthersSeeWhatIsAnnouncedUntilItIsWithdrawn) {
   const SharedMemory theirs =
       SharedMemory::open(heap().memory().descriptor(), SharedMemory::Access::read, heap().memory().size());
   EXPECT_FALSE(SharedHeap::announces(theirs, 7));
-  for (const std::uint64_t place : {7, 8, 7}) heap().announce(place);
+  for (const std::uint64_t place : {7U, 8U, 7U}) heap().announce(place);
   EXPECT_TRUE(SharedHeap::announces(theirs, 7));
   heap().withdraw(7);
   EXPECT_FALSE(SharedHeap::announces(theirs, 7));

@@ -83,7 +83,7 @@ TEST(Npy, AFileThatIsSomethingElseIsRefused) {
            {npy("{'descr': '<i2', " + order + "'shape': (3,), }", "abcd"), "4 bytes for i16 of shape (3,)"},
            {npy("{'descr': '<i2', " + order + "'shape': (9223372036854775809, 2), }", "abcd"), "4 bytes"},
            {npy("{'descr': '<i2', 'shape': (2, 1), }", "abcd"), "fortran_order"}}) {
-    const std::string found = test::error_of([&] { parse_npy(buffer_of(file)); });
+    const std::string found = test::error_of([&, &file = file] { parse_npy(buffer_of(file)); });
     EXPECT_NE(found.find(problem), std::string::npos) << problem << ", not: " << found;
   }
 }

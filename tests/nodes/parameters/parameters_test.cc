@@ -42,7 +42,7 @@ TEST_F(ParametersTest, AreOfOneStepWhileOneServerIsAStepAhead) {
 
 TEST_F(ParametersTest, OfServersThatHaveNoStepInCommonAreThePresentOnes) {
   two_.step();
-  for (const std::uint64_t step : {1, 2}) push_to_first(step);
+  for (const std::uint64_t step : {1U, 2U}) push_to_first(step);
   const Parameters present = present_parameters(servers_);
   EXPECT_EQ(present.step, 1U);
   EXPECT_EQ(present.values.maxCoeff(), 3);

@@ -35,7 +35,7 @@ void expect_equal(const RateLimits& limits, LimiterModel model) {
   RateLimiter limiter(limits);
   Random random(5, "limiter");
   for (int i = 0; i < kCalls && !testing::Test::HasFailure(); ++i) {
-    for (const std::uint64_t n : {1, 3}) {
+    for (const std::uint64_t n : {1U, 3U}) {
       EXPECT_EQ(limiter.can_sample(n), model.can_sample(static_cast<double>(n)));
       EXPECT_EQ(limiter.can_insert(n), model.can_insert(static_cast<double>(n)));
     }

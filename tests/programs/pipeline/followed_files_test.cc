@@ -88,7 +88,7 @@ TEST(FollowedFilesTest, AFileThatMayBeOpenedAgainIsReadOnWhereItWas) {
   const PipelineFiles files;
   const fs::path log = files.write("log", "first\n"), until = files.path() / "end";
   for (const auto& folder : {files.path(), files.input()}) test::give_to_all(folder);
-  ASSERT_TRUE(::geteuid() != 0 || ::chown(log.c_str(), test::kNobody, -1) == 0);
+  ASSERT_TRUE(::geteuid() != 0 || ::chown(log.c_str(), test::kNobody, static_cast<gid_t>(-1)) == 0);
   Pipeline pipeline;
   const auto next = [&](std::string_view line) {
     if (line == "first") {

@@ -428,7 +428,7 @@ TEST(SourcesTest, ASubscribedPipelineSleepsUntilAValueComes) {
         .write(files.output(), [](std::uint64_t value, Output& out) { out.line(value); });
     add_pipeline(program, pipeline, {.checkpoint_every = std::chrono::hours(1)});
     TestRun run(std::move(program), {.serialize = serialize});
-    for (const std::uint64_t value : {1, 2}) {
+    for (const std::uint64_t value : {1U, 2U}) {
       run.client(values).call<&Readings::put>(value);
       for (const Time end = after(std::chrono::seconds(60)); !passed(end) && seen != value;)
         run.wait_for(std::chrono::milliseconds(1));

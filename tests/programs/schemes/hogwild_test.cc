@@ -131,7 +131,7 @@ TEST(HogwildFailures, AWorkerThatIsRestartedGoesOnAndOneThatIsKilledTakesNothing
 // Its users change the memory of a vector that is no more until they notice, and those that had finished with it work
 // again.
 TEST(HogwildFailures, AVectorThatIsRestartedHasAllUpdatesInTheEnd) {
-  for (const std::uint64_t steps : {200, 500}) {  // 500 is all of a worker's
+  for (const std::uint64_t steps : {200U, 500U}) {  // 500 is all of a worker's
     const test::Directory directory;
     test::Watch watch;
     watch.expect_workers(3);
