@@ -66,9 +66,9 @@ endfunction()
 
 # lp_unity(TARGET SOURCE...): compiles the sources of a target together, some at a time, in the order of their folders. Most of
 # the time of a source is spent on headers and templates, which they share: each part costs about 5 s more than its sources.
-# A part takes up to 2 GB of memory. A name is the only one of its target, also where it is local to a source. Sources with
-# options of their own stay alone. A target with expensive sources sets a smaller LP_UNITY_SOURCES. -DLP_UNITY=OFF compiles
-# each source alone: it suits those who change lp.
+# A part takes up to 2 GB of memory, with sanitizers 3. A name is the only one of its target, also where it is local to a
+# source. Sources with options of their own stay alone. A target with expensive sources sets a smaller LP_UNITY_SOURCES.
+# -DLP_UNITY=OFF compiles each source alone: it suits those who change lp.
 set(LP_UNITY_SOURCES 32)
 function(lp_unity target)
   list(LENGTH ARGN count)
