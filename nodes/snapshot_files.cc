@@ -65,7 +65,7 @@ std::optional<fs::path> SnapshotFiles::newest(std::uint64_t step) const {
 }
 
 fs::path SnapshotFiles::write(const Checkpoint& snapshot, std::uint64_t step) {
-  const fs::path file = file_of(step);
+  fs::path file = file_of(step);
   snapshot.write(file, node_, step);
   step_ = step;
   std::error_code gone;

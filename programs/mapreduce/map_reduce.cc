@@ -60,8 +60,8 @@ Handle<MapReduceMaster> add_map_reduce_tasks(Program& program, dataflow::JobTask
   if (options.restarts == 0 && options.workers.elastic()) workers.on_failure = ignore();
   const auto group = program.declare_group<MapReduceWorker>(workers);
   const GroupHandle<MapReduceMember> members = group;
-  const auto master = program.add<MapReduceMaster>({.name = "master", .on_failure = policy, .ends_program = true},
-                                                   context, members, job);
+  auto master = program.add<MapReduceMaster>({.name = "master", .on_failure = policy, .ends_program = true}, context,
+                                             members, job);
   program.define(group, context, master, group, std::move(tasks), job);
   return master;
 }

@@ -74,7 +74,7 @@ std::shared_ptr<SpanRecorder::Part> SpanRecorder::mine() noexcept {
     if (std::shared_ptr<Part> part = mine.part.lock(); part != nullptr) return part;
   }
   try {
-    const auto part = std::make_shared<Part>();
+    auto part = std::make_shared<Part>();
     part->random = mix64(static_cast<std::uint64_t>(wall_clock()) ^ static_cast<std::uint64_t>(thread_id()) << 40);
     const std::lock_guard lock(mutex_);
     if (!on() || parts_.size() >= kMostThreads) return nullptr;
